@@ -41,6 +41,7 @@ async function main(argv: string[]): Promise<number> {
   if (!again && script.lateMs > 0) await new Promise((resolve) => setTimeout(resolve, script.lateMs));
   const launch = persona.read(args, env);
   if ("serve" in launch) return launch.serve(stdinLines());
+  if (script.obeysMail) launch.turnOrders = (await import("./scripted/turn-orders.ts")).TURN_ORDERS;
   if (script.answersMailBy !== null) launch.habit = answersMail(script.answersMailBy);
   if (script.unrecorded) launch.conversations = unrecorded(launch.conversations);
   if (!again) launch.announce?.();
@@ -74,6 +75,8 @@ interface Script {
   unrecorded: boolean;
   /** The perdure with which the agent answers all its mail; null for an agent that does not. */
   answersMailBy: string | null;
+  /** The agent does what words in its prompts say: `[[sleep 500]]`. */
+  obeysMail: boolean;
   /** The agent shows no sign of life for so long. */
   lateMs: number;
   /** The agent takes so long to open its conversation, after it has shown what its command line names. */
@@ -89,9 +92,10 @@ function readScript(text: string): Script {
   const msOf = (word: string): number =>
     Number(items.find((item) => new RegExp(`^${word} \\d+$`).test(item))?.slice(word.length + 1) ?? 0);
   return {
-    lines: items.filter((item) => !/^(wrong-id|unrecorded|(late|opening) \d+|answers-mail \S+)$/.test(item)),
+    lines: items.filter((item) => !/^(wrong-id|unrecorded|obeys-mail|(late|opening) \d+|answers-mail \S+)$/.test(item)),
     wrongId: items.includes("wrong-id"),
     unrecorded: items.includes("unrecorded"),
+    obeysMail: items.includes("obeys-mail"),
     answersMailBy: items.find((item) => item.startsWith("answers-mail "))?.slice("answers-mail ".length) ?? null,
     lateMs: msOf("late"),
     openingMs: msOf("opening"),

@@ -29,9 +29,9 @@ const ofSrc: Reader = (file) => {
   return existsSync(path) ? readFileSync(path, "utf8") : null;
 };
 
-test("the six walks go from file to file as the code does", () => {
+test("the seven walks go from file to file as the code does", () => {
   const walks = readWalks(readFileSync("ARCHITECTURE.md", "utf8"));
-  expect(walks.map(({ steps }) => steps.length > 5)).toEqual([true, true, true, true, true, true]);
+  expect(walks.map(({ steps }) => steps.length > 5)).toEqual(Array.from({ length: 7 }, () => true));
   expect(walks.flatMap((walk) => walkFaults(walk, ofSrc))).toEqual([]);
 });
 

@@ -51,7 +51,18 @@ const BELOW_A_NAME = [
   "custody",
   "launch",
 ];
-const FEATURES = [...BELOW_A_NAME, "names", "fleet", "saved", "status", "export", "mail", "delivery", "notify"];
+const FEATURES = [
+  ...BELOW_A_NAME,
+  "names",
+  "fleet",
+  "saved",
+  "status",
+  "export",
+  "mail",
+  "delivery",
+  "turns",
+  "notify",
+];
 
 /**
  * The arrows inside the big rooms: a folder of the room, or a file that lies in it beside the folders, and the others that it may
@@ -70,12 +81,13 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
     launch: ["base-services", "events", "permissions", "runs", "conversations", "custody"],
     names: BELOW_A_NAME,
     fleet: [...BELOW_A_NAME, "names"],
-    status: [...BELOW_A_NAME, "names", "fleet", "delivery"],
+    status: [...BELOW_A_NAME, "names", "fleet", "mail", "delivery", "turns"],
     saved: [...BELOW_A_NAME, "names", "fleet", "status"],
     export: [...BELOW_A_NAME, "names", "fleet", "status", "saved"],
     mail: ["base-services", "events", "worker-activity", "permissions", "names"],
     delivery: ["base-services", "events", "worker-activity", "runs", "conversations", "mail"],
-    notify: [...BELOW_A_NAME, "names", "fleet", "status", "mail", "delivery"],
+    turns: [...BELOW_A_NAME, "names", "mail", "delivery"],
+    notify: [...BELOW_A_NAME, "names", "fleet", "status", "mail", "delivery", "turns"],
     services: FEATURES,
     calls: [...FEATURES, "services"],
     dispatch: ["base-services", "permissions", "services", "calls"],
@@ -167,6 +179,8 @@ const READS_OWN = new Set([
   // The source of pi's extension, which has pi's own modules only.
   "vendors/pi/extension-mail.ts",
   "vendors/pi/extension-person.ts",
+  // Before the program of the run begins, so that nobody else has written there.
+  "daemon/turns/start-turn.ts",
   "daemon/server/daemon-file.ts",
   "daemon/server/high-water.ts",
   "daemon/server/lock.ts",

@@ -37,7 +37,7 @@ export const HELP_GROUPS: readonly VerbGroup[] = [
   },
   {
     title: "Mail",
-    verbs: ["reply", "pending", "mail", "cancel", "pause"],
+    verbs: ["reply", "turn", "pending", "mail", "cancel", "pause"],
   },
   {
     title: "Setting up and looking after perdure",

@@ -137,6 +137,7 @@ export class Daemon {
       new Records(this.#services).start();
       this.#services.mail.start();
       this.#services.droppedMail.start();
+      this.#services.turns.start();
       this.#services.notifier.start();
     });
   }
@@ -164,6 +165,7 @@ export class Daemon {
       await this.#server.drain();
       this.#services.notifier.stop();
       this.#services.fleet.stop();
+      this.#services.turns.stop();
       this.#services.runs.stop();
       this.#services.conversations.stop();
       this.#services.couriers.stop();
@@ -239,12 +241,16 @@ export class Daemon {
     }
   }
 
+  #hasPendingStarts(): boolean {
+    return this.#services.fleet.hasPendingStarts() || this.#services.turns.hasPendingStarts();
+  }
+
   #scheduleIdleExit(): void {
     if (this.#isService) return;
     if (this.#idleTimer) clearTimeout(this.#idleTimer);
     const idleMs = Number(process.env.PERDURE_IDLE_EXIT_MS) || DAEMON_IDLE_EXIT_MS;
     this.#idleTimer = setTimeout(() => {
-      if (this.#server.connections > 0 || this.#services.runs.size > 0 || this.#services.fleet.hasPendingStarts())
+      if (this.#server.connections > 0 || this.#services.runs.size > 0 || this.#hasPendingStarts())
         this.#scheduleIdleExit();
       else void this.shutDown(0);
     }, idleMs);

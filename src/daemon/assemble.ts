@@ -13,6 +13,7 @@ import { RunLifecycle } from "./run-lifecycle.ts";
 import { RunStopper } from "./runs/stop.ts";
 import { RunWatch } from "./runs/watch.ts";
 import type { Services } from "./services.ts";
+import { Turns } from "./turns/turns.ts";
 import { WorkerActivities } from "./worker-activity.ts";
 
 /** Makes all services of a daemon from those below them, and connects them along the life of a run. */
@@ -26,6 +27,8 @@ export function assembleServices(given: Omit<BaseServices, "environments">): Ser
   const conversations = new ConversationTracker({ ...base, runs, activities, custody });
   const fleet = new FleetSupervisor({ ...base, runs, conversations, custody });
   const couriers = new Couriers({ ...base, runs, activities, conversations, mail, terminals: fleet.tmux });
+  const turns = new Turns({ ...base, runs, conversations, custody, mail, stopper, minting: fleet.minting });
+  mail.setTurnOutlook((workerId) => turns.outlookOf(workerId));
   const services = {
     ...base,
     policy: new AgentPolicy(),
@@ -38,7 +41,8 @@ export function assembleServices(given: Omit<BaseServices, "environments">): Ser
     droppedMail: new DroppedMail({ ...base, mail }),
     couriers,
     fleet,
-    notifier: new Notifier({ ...base, runs, activities, conversations, mail, couriers, fleet }),
+    turns,
+    notifier: new Notifier({ ...base, runs, activities, conversations, mail, couriers, fleet, turns }),
   };
   new RunLifecycle(services).subscribe();
   return services;

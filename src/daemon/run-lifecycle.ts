@@ -27,10 +27,10 @@ import type { Services } from "./services.ts";
  *   exited     the wrapper has left the exit code of its program; a headless run is judged while the wrapper waits
  *   gone       no process of the run is left: its conversation is copied, and mail that waits in a queue of the vendor's is taken
  *              back, and the last settings are merged, before anybody learns of the end
- *   ending     inside the change that ends the run or takes its name: the last dialog and signs are recorded, offered mail
- *              is returned, and waiting askers check their asks again
+ *   ending     inside the change that ends the run or takes its name: the last dialog and signs are recorded, what came of
+ *              a turn is settled, offered mail is returned, and waiting askers check their asks again
  *   ended      that change is on disk: who waits for the worker's activity learns of it, last proof and custody, then the
- *              fleet decides about a restart
+ *              fleet decides about a restart, and the next turn may begin
  */
 export class RunLifecycle implements RunListener, RunSignListener {
   readonly #services: Services;
@@ -55,6 +55,7 @@ export class RunLifecycle implements RunListener, RunSignListener {
     this.#services.activities.began(run.id, run.workerId);
     this.#services.conversations.follow(run, true);
     this.#services.couriers.follow(run);
+    this.#services.turns.adopted(run);
     this.#settings.follow(run);
   }
 
@@ -100,6 +101,7 @@ export class RunLifecycle implements RunListener, RunSignListener {
     await Promise.all([
       this.#services.conversations.copyBeforeEnd(run),
       this.#services.couriers.gone(run.id),
+      this.#services.turns.gone(run),
       this.#settings.gone(run),
     ]);
   }
@@ -108,6 +110,7 @@ export class RunLifecycle implements RunListener, RunSignListener {
     this.#services.fleet.ending(run);
     this.#services.conversations.applyFinalSigns(run, exit);
     this.#services.couriers.ending(run.id);
+    this.#services.turns.ending(run, exit);
     returnOffers(this.#services, run.id);
     this.#services.mail.notifyAskers(run.workerId);
   }
@@ -119,6 +122,7 @@ export class RunLifecycle implements RunListener, RunSignListener {
     this.#services.couriers.ended(run);
     this.#services.conversations.ended(run);
     this.#services.fleet.ended(run);
+    this.#services.turns.ended(run);
   }
 
   async #finishStop(run: Run): Promise<void> {
@@ -132,7 +136,7 @@ export class RunLifecycle implements RunListener, RunSignListener {
   /** Stops a headless run in the wrong conversation, because nobody sits in front of it to notice. */
   async #stopHeadless(run: Run): Promise<void> {
     const worker = workerById(this.#services.db, run.workerId);
-    if (!worker || !isHeadless(worker)) return;
+    if (!worker || !isHeadless(worker, run)) return;
     const by = "perdure, because it came up in another conversation";
     const displaced = await this.#services.writer.write(() => displaceRun(this.#services, worker.id, by));
     if (displaced?.id === run.id) await this.#services.stopper.stop(displaced, WRONG_CONVERSATION_TERM_WAIT_MS);

@@ -9,6 +9,7 @@ import type { AgentPolicy } from "./permissions/policy.ts";
 import type { Notifier } from "./notify/notifier.ts";
 import type { RunStopper } from "./runs/stop.ts";
 import type { RunWatch } from "./runs/watch.ts";
+import type { Turns } from "./turns/turns.ts";
 import type { WorkerActivities } from "./worker-activity.ts";
 
 /** All services of the daemon. Only handlers of calls take all of them; a room names the ones it uses. */
@@ -23,5 +24,6 @@ export interface Services extends BaseServices {
   readonly droppedMail: DroppedMail;
   readonly couriers: Couriers;
   readonly fleet: FleetSupervisor;
+  readonly turns: Turns;
   readonly notifier: Notifier;
 }

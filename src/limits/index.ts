@@ -18,3 +18,4 @@ export * from "./units.ts";
 export * from "./delivery.ts";
 export * from "./mcp.ts";
 export * from "./notify.ts";
+export * from "./turns.ts";

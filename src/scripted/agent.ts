@@ -57,6 +57,7 @@ export class Agent {
   async prompt(text: string): Promise<void> {
     this.setStatus("busy");
     const added = await this.#runHooks({ kind: "prompt", text });
+    await this.#launch.turnOrders?.beforeTurn(text);
     this.#conversation.append({ role: "user", text }, process.cwd());
     for (const each of added) this.#conversation.attach?.(each, process.cwd());
     await this.#answer([text, ...added], false);
@@ -66,7 +67,8 @@ export class Agent {
   /** Answers, and once more if a hook does not let the turn end. */
   async #answer(heard: readonly string[], prolonged: boolean): Promise<void> {
     const asked = this.#conversation.turns.filter(({ role }) => role === "user");
-    const answer = `turns=${asked.length} first=${asked[0]?.text ?? ""} last=${asked.at(-1)?.text ?? ""}`;
+    const repeated = `turns=${asked.length} first=${asked[0]?.text ?? ""} last=${asked.at(-1)?.text ?? ""}`;
+    const answer = (await this.#launch.turnOrders?.beforeAnswer(heard.join("\n"))) ?? repeated;
     this.#conversation.append({ role: "agent", text: answer }, process.cwd());
     this.output.answer(answer, this.snapshot);
     await this.#launch.habit?.(heard);

@@ -1,4 +1,5 @@
 import type { Environment } from "../util/environment.ts";
+import type { TurnOrders } from "./turn-orders.ts";
 
 /** A persona is how one vendor's program looks from outside: its flags, its files, its output. Each has one entry in personas/. */
 export interface Persona {
@@ -25,6 +26,8 @@ export interface ScriptedLaunch {
   hooks?: HookListener;
   /** Acts on what the agent was told, at the end of each turn. */
   habit?(heard: readonly string[]): Promise<void>;
+  /** Does before a turn, and before its answer, what words in the prompt say. */
+  turnOrders?: TurnOrders;
   /** Opens another way for prompts to come in, into the conversation of the moment; what it returns closes that again. */
   openInbox?(push: (line: string) => void, session: () => string): () => void;
   /** Shows what the command line names before any conversation is opened, where the vendor's program does so. */

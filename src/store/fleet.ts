@@ -81,3 +81,12 @@ export function setTrustedFleet(db: Db, row: TrustedFleet): void {
     row.atMs,
   );
 }
+
+/** Notes that a turn has begun the new conversation that was asked for. */
+export function clearBeginsAnew(db: Db, workerId: number): void {
+  db.run(
+    `UPDATE workers SET fleet_settings = json_remove(fleet_settings, '$.beginsAnew')
+     WHERE id = ? AND json_extract(fleet_settings, '$.beginsAnew') IS NOT NULL`,
+    workerId,
+  );
+}

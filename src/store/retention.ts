@@ -32,6 +32,7 @@ function dropOldRuns(db: Db): void {
   const old = `SELECT id FROM runs WHERE ended_ms IS NOT NULL AND generation <=
       (SELECT generation FROM workers WHERE workers.id = runs.worker_id) - ?`;
   db.run(`DELETE FROM run_sessions WHERE run_id IN (${old})`, RUNS_KEPT_PER_WORKER);
+  db.run(`DELETE FROM turns WHERE run_id IN (${old})`, RUNS_KEPT_PER_WORKER);
   db.run(`DELETE FROM runs WHERE id IN (${old})`, RUNS_KEPT_PER_WORKER);
 }
 
@@ -89,6 +90,7 @@ function dropRetiredWorkers(db: Db, beforeMs: number): void {
   db.run(`DELETE FROM mailboxes WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM custody WHERE session_id IN (${theirConversations})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM sessions WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM turns WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM workers WHERE id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);

@@ -22,13 +22,15 @@ export interface Run {
   readonly displacedBy: string | null;
   readonly pane: string | null;
   readonly stoppedBy: string | null;
+  /** 1 for a run that is one turn without a terminal, begun by mail. */
+  readonly turn: 0 | 1;
 }
 
 export type NewRun = Omit<Run, "endedMs" | "exit" | "reason" | "displacedMs" | "displacedBy" | "stoppedBy">;
 
 const COLUMNS = `id, worker_id AS workerId, generation, kind, token_hash AS tokenHash, pid, process_started AS processStarted,
   boot_id AS bootId, pid_namespace AS namespace, host, started_ms AS startedMs, ended_ms AS endedMs, exit, reason, displaced_ms AS displacedMs,
-  displaced_by AS displacedBy, pane, stopped_by AS stoppedBy`;
+  displaced_by AS displacedBy, pane, stopped_by AS stoppedBy, turn`;
 
 /** The `pane` of a run whose pane does not exist yet. */
 export const PENDING_PANE = "?";
@@ -36,8 +38,8 @@ export const PENDING_PANE = "?";
 export function insertRun(db: Db, run: NewRun): void {
   db.run(
     `INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, pid_namespace, host,
-       started_ms, pane)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       started_ms, pane, turn)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.id,
     run.workerId,
     run.generation,
@@ -50,6 +52,7 @@ export function insertRun(db: Db, run: NewRun): void {
     run.host,
     run.startedMs,
     run.pane,
+    run.turn,
   );
 }
 
@@ -86,8 +89,8 @@ export function markDisplaced(db: Db, id: string, nowMs: number, by: string): vo
   db.run("UPDATE runs SET displaced_ms = ?, displaced_by = ? WHERE id = ?", nowMs, by, id);
 }
 
-/** Records the wrapper that was started in a pane as the process that holds the name. */
-export function setHolder(db: Db, id: string, holder: { pid: number; startedAt: string }, pane: string): void {
+/** Records the wrapper that the daemon has started, in a pane or without one, as the process that holds the name. */
+export function setHolder(db: Db, id: string, holder: { pid: number; startedAt: string }, pane: string | null): void {
   db.run("UPDATE runs SET pid = ?, process_started = ?, pane = ? WHERE id = ?", holder.pid, holder.startedAt, pane, id);
 }
 

@@ -61,6 +61,14 @@ export interface FleetSettings {
   openFiles: number | null;
   /** The part that the worker has; absent in settings of an earlier version. */
   about?: string | null;
+  /** A worker of turns has no process between messages; absent in settings of an earlier version, which know panes only. */
+  mode?: "tmux" | "turn";
+  /** The senders whose mail may begin a turn; null for the default. */
+  turnsFrom?: readonly string[] | null;
+  /** The mail that begins a turn: all of it, or only what waits for an answer. */
+  activate?: "mail" | "ask";
+  /** The next turn begins a new conversation. */
+  beginsAnew?: boolean;
   /** The generation the worker had when it was brought up: with no later run, it is still owed a start. */
   after: number;
 }
@@ -153,6 +161,11 @@ const DEFAULT_SETTINGS: FleetSettings = { group: null, restart: "on-failure", pr
 function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColumns): LeaseState {
   // Frozen like the worker that holds it: all who read a cached worker share both.
   return Object.freeze(phase === "free" || run === null ? { phase: "free", generation } : { phase, generation, run });
+}
+
+/** Tells whether mail begins the worker's turns, so that it has no process in between. */
+export function isTurnWorker(worker: Pick<Worker, "fleet" | "desired">): boolean {
+  return worker.desired && worker.fleet?.mode === "turn";
 }
 
 /** Returns the fleet settings of a worker; the defaults for one that was never brought up. */

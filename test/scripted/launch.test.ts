@@ -58,7 +58,7 @@ test("wrong-id: takes another id, new or resumed, without a word about it", asyn
   ]) {
     const { code, stdout, stderr } = await home.run([...args, "--script", "wrong-id", "-p", "--json", "x"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(parsed(stdout)).toMatchObject([{ session: expect.stringMatching(/^[0-9a-f-]{36}$/) as string }, {}]);
+    expect(parsed(stdout)).toMatchObject([{ session: expect.stringMatching(/^[0-9a-f-]{36}$/) as string }, {}, {}]);
     expect(stdout).toContain("turns=1 first=x");
   }
   expect(home.files(`${HOME}/sessions`)).toHaveLength(3);

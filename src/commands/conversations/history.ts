@@ -39,15 +39,52 @@ export const history: Command = {
 
 function runTable(runs: RunRecord[], paint: Paint, { long, columns }: { long: boolean; columns: number }): string {
   const begun = firstRuns(runs);
-  const rows = runs.map((run): (string | Cell)[] => [
+  const rows = (long ? runs.map((run) => [run]) : alikeTurns(runs)).map((alike): (string | Cell)[] => {
+    const [run] = alike;
+    if (run === undefined || alike.length > 1) return turnsRow(alike, begun, paint);
+    return runRow(run, begun, paint, long);
+  });
+  const times = long ? ["ID", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
+  return table(["RUN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
+}
+
+function runRow(run: RunRecord, begun: ReadonlyMap<string, number>, paint: Paint, long: boolean): (string | Cell)[] {
+  const turn = run.turn?.outcome ? `turn ${run.turn.outcome}` : null;
+  return [
     String(run.generation),
     ...(long ? [run.id, run.startedAt, run.endedAt ?? "-"] : [run.startedAt.replace(/\.\d+Z$/, "Z"), lasted(run)]),
     run.exit === null ? "-" : String(run.exit),
-    { text: run.reason ?? "running", paint: run.reason === null ? paint.green : paint.dim },
+    { text: turn ?? run.reason ?? "running", paint: run.reason === null ? paint.green : paint.dim },
     conversationsOf(run, begun, long) || "-",
-  ]);
-  const times = long ? ["ID", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
-  return table(["RUN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
+  ];
+}
+
+/** Groups turns in a row that went well, but for the newest of them: there may be hundreds, and one row says as much. */
+function alikeTurns(runs: readonly RunRecord[]): RunRecord[][] {
+  const groups: RunRecord[][] = [];
+  for (const run of runs) {
+    const [before, newest] = [groups.at(-1), groups.at(-2)];
+    const isAlike = wentWell(run) && before?.every(wentWell) === true && newest?.every(wentWell) === true;
+    if (isAlike && before[0]?.sessionId === run.sessionId) before.push(run);
+    else groups.push([run]);
+  }
+  return groups;
+}
+
+function wentWell({ turn }: RunRecord): boolean {
+  return turn?.outcome === "answered" || turn?.outcome === "done";
+}
+
+function turnsRow(runs: readonly RunRecord[], begun: ReadonlyMap<string, number>, paint: Paint): (string | Cell)[] {
+  const [newest, oldest] = [runs[0], runs.at(-1)];
+  return [
+    `${oldest?.generation}-${newest?.generation}`,
+    (oldest?.startedAt ?? "").replace(/\.\d+Z$/, "Z"),
+    "-",
+    "0",
+    { text: `${runs.length} turns, all well`, paint: paint.dim },
+    newest ? conversationsOf(newest, begun, false) || "-" : "-",
+  ];
 }
 
 /** Maps each conversation to the number of the first listed run that was in it. */

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { TMUX_ANSWER_MS } from "../../limits/index.ts";
-import { PerdureError } from "../../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import type { PaneRecord } from "../../protocol/records/fleet.ts";
 import { attachPlan } from "../../runtime/tmux/attach.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { attentionItems } from "../shared/attention-list.ts";
@@ -30,7 +31,7 @@ export const attach: Command = {
   async run({ words, values, out }) {
     const name = words[0] ?? (await chooseWorker());
     if (name === null) return pickAndAttach(values, out);
-    const pane = await callDaemon("findPane", { target: targetOf(name) });
+    const pane = await paneOf(name, out);
     if (out.json) return out.result(pane, () => "");
     if (!isTerminal(0)) {
       throw new PerdureError("usage", "attach needs a terminal.", { hint: `perdure logs ${name}` });
@@ -49,6 +50,19 @@ export const attach: Command = {
     process.execve(file, plan.argv, Object.fromEntries(env));
   },
 };
+
+/** Returns the pane of a worker; one that sleeps until its mail comes is opened in a pane first. */
+async function paneOf(name: string, out: Output): Promise<PaneRecord> {
+  const target = targetOf(name);
+  try {
+    return await callDaemon("findPane", { target });
+  } catch (error) {
+    if (!isPerdureError(error) || error.details?.asleep !== true) throw error;
+  }
+  await callDaemon("openPane", { target });
+  out.note(`${name} was asleep and is opened for you; its mail waits until the program ends.`);
+  return callDaemon("findPane", { target });
+}
 
 /** Returns whom to go to: who needs somebody, else the only one; null where a person has to say. */
 async function chooseWorker(): Promise<string | null> {

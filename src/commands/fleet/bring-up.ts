@@ -21,21 +21,9 @@ export async function bringUpWorkers(
   { fleet, here, workers, ...options }: BringUp,
   out: Output,
 ): Promise<{ items: UpItem[]; result: UpResult }> {
-  const inPanes = workers.filter(({ mode }) => mode === "tmux");
-  if (inPanes.length === 0 && workers.length > 0) throw onlyTurns(workers, fleet);
-  for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
-    out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
-  }
-  const { entries, refused } = await prepareWorkers(fleet, inPanes, out);
+  const { entries, refused } = await prepareWorkers(fleet, workers, out);
   const environment = fleetEnvironment(fleet, out);
   return bringUp({ here, ...trustedContent(fleet), environment, workers: entries, ...options }, refused, out);
-}
-
-function onlyTurns(workers: readonly FleetWorker[], { file }: Fleet): PerdureError {
-  const names = workers.map(({ name }) => name).join(", ");
-  return new PerdureError("refused", `Nothing was started: mode = "turn" is not built yet (${names}).`, {
-    hint: `leave the mode out in ${file} to run ${workers.length === 1 ? "it" : "them"} in tmux`,
-  });
 }
 
 interface PreparedWorkers {
@@ -111,6 +99,10 @@ function line({ name, outcome, session, generation, reason, ...item }: UpItem, w
   if (outcome === "running") {
     const more = [reason, hint && `→ ${hint}`].filter((part) => part !== null).map((part) => ` ${printable(part)}`);
     return `  ${head}  ${out.paint.dim(`· already running${more.join("")}`)}`;
+  }
+  if (outcome === "asleep") {
+    const where = session === null ? "in a new conversation" : `in ${session.vendor} ${shortId(session.id)}`;
+    return `  ${head}  ${out.paint.green("○")} asleep; mail begins its turns, ${where}`;
   }
   const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
   const restored = session?.restored ? ", restored from perdure's copy" : "";

@@ -10,11 +10,11 @@ import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 export const logs: Command = {
-  summary: "print what a worker's terminal shows",
+  summary: "print what a worker's terminal shows, or its turn",
   usage: "NAME [options]",
   details: [
     "Prints the last lines of the pane of a worker that was brought up (perdure up), as text; after the worker's end, its",
-    "last screen. To go to the terminal itself: perdure attach NAME.",
+    "last screen. To go to the terminal itself: perdure attach NAME. Of a worker of turns it prints the last turn.",
   ].join("\n"),
   examples: ["perdure logs coder", "perdure logs coder -f", "perdure logs coder --run 3"],
   options: {
@@ -40,7 +40,7 @@ export const logs: Command = {
 
 async function isComingBack(target: Target): Promise<boolean> {
   const { state, run } = await callDaemon("show", { target });
-  return run !== null || state === "backing-off" || state === "starting";
+  return run !== null || state === "backing-off" || state === "starting" || state === "asleep";
 }
 
 async function follow(target: Target, first: ScreenRecord, out: Output): Promise<void> {

@@ -156,8 +156,9 @@ async function savedOutsideFile({ session, resume }: UpOptions, fleet: Fleet, he
   return (saved?.workers ?? []).map(({ name }) => name).filter((name) => !declared.has(nameKey(name)));
 }
 
-function summary({ started, running, refused, session }: UpResult, out: Output): string {
-  const parts = [`${started + running} up`, `${started} started`, `${running} already running`];
+function summary({ started, running, asleep = 0, refused, session }: UpResult, out: Output): string {
+  const sleeping = asleep === 0 ? [] : [`${asleep} asleep`];
+  const parts = [`${started + running + asleep} up`, `${started} started`, `${running} already running`, ...sleeping];
   const failed = refused === 0 ? [] : [out.paint.red(`${refused} refused`)];
   const saved = session === null ? "" : `  (saved session ${session}, kept current)`;
   return `${[...parts, ...failed].join(", ")}${saved}`;

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { connectToDaemon } from "../../client/connect.ts";
-import { ASK_WAIT_MS, EXTRA_WAIT_MS, RECONNECT_MS, WAIT_HOURS_MAX } from "../../limits/index.ts";
-import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { ASK_WAIT_MS, WAIT_HOURS_MAX } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { duration } from "../shared/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
+import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
 import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const askCommand: Command = {
@@ -92,36 +91,4 @@ function failureOf(names: readonly string[], outcomes: readonly PromiseSettledRe
     [`${failed.length} of ${names.length} questions were not answered.`, ...lines].join("\n"),
     { hint: reason.next, details: { faults: reasons.map((each) => ({ name: each.name, ...each.reason.toJSON() })) } },
   );
-}
-
-/** Acknowledges replies after they were shown. An unacknowledged reply arrives in the inbox as well, so a failure is harmless. */
-async function acknowledge(nested: boolean, ids: string[]): Promise<void> {
-  if (nested) return;
-  try {
-    const client = await connectToDaemon({ autostart: false });
-    await client.call("ack", { as: null, nested, ids, how: "read" }).finally(() => client.close());
-  } catch (error) {
-    if (!isPerdureError(error)) throw error;
-  }
-}
-
-/** Asks, and asks again under the same id after the daemon was restarted, which continues to wait for the same reply. */
-async function askUntilAnswered(params: CallParams<"ask">): Promise<CallResults["ask"]> {
-  const deadline = performance.now() + params.waitMs;
-  for (;;) {
-    const leftMs = Math.max(0, Math.round(deadline - performance.now()));
-    try {
-      const client = await connectToDaemon();
-      const wait = leftMs + EXTRA_WAIT_MS;
-      return await client.call("ask", { ...params, waitMs: leftMs }, wait).finally(() => client.close());
-    } catch (error) {
-      if (!isPerdureError(error) || error.code !== "unavailable" || leftMs === 0) throw withId(error, params.id);
-      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
-    }
-  }
-}
-
-function withId(error: unknown, id: string): unknown {
-  if (!isPerdureError(error) || error.code !== "unavailable") return error;
-  return new PerdureError(error.code, error.message, { hint: `perdure mail ${id}`, cause: error });
 }

@@ -4,6 +4,7 @@ import type { VerbTable } from "../shared/command.ts";
 export const mailVerbs: VerbTable = {
   send: async () => (await import("./send.ts")).send,
   ask: async () => (await import("./ask.ts")).askCommand,
+  turn: async () => (await import("./turn.ts")).turn,
   reply: async () => (await import("./reply.ts")).reply,
   inbox: async () => (await import("./inbox.ts")).inbox,
   pending: async () => (await import("./pending.ts")).pending,

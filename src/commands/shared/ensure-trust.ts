@@ -7,6 +7,7 @@ import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isErrno, isFolder } from "../../state/files.ts";
+import { adapterOf } from "../../vendors/index.ts";
 import { callDaemon } from "./call.ts";
 import { trustedContent } from "./fleet-entries.ts";
 import { printable, type Output } from "./output.ts";
@@ -39,7 +40,7 @@ function startPreview(fleet: Fleet): string[] {
   if (fleet.workers.length === 0)
     return [...fleetChanges(null, fleet.text).map(({ text }) => text), ...dropLines(fleet)];
   const prompted = fleet.workers.filter(({ prompt }) => prompt !== null);
-  return [...commandSummary(fleet), ...prompted.flatMap(promptLines), ...dropLines(fleet)];
+  return [...commandSummary(fleet), ...turnLines(fleet), ...prompted.flatMap(promptLines), ...dropLines(fleet)];
 }
 
 /** Lists what changed since the file was trusted; never empty, because a changed comment is a change, too. */
@@ -51,7 +52,19 @@ function changeLines(before: { text: string; prompts: string }, fleet: Fleet): s
     (json) => JSON.parse(json) as Record<string, string>,
   );
   const prompts = fleet.workers.filter(({ name }) => now?.[name] !== known?.[name]).flatMap(promptLines);
-  return lines.length + prompts.length > 0 ? [...lines, ...prompts] : ["only comments and layout"];
+  if (lines.length + prompts.length === 0) return ["only comments and layout"];
+  return [...lines, ...turnLines(fleet), ...prompts];
+}
+
+/** Says of each worker of turns whose mail starts it, and what its program may do then, where nobody is asked. */
+function turnLines({ workers }: Fleet): string[] {
+  return workers
+    .filter(({ mode }) => mode === "turn")
+    .map(({ name, vendor, args, turnsFrom }) => {
+      const turn = adapterOf(vendor ?? "")?.turn;
+      const byDefault = turn?.skipsPermissions(args) == null ? "you and this fleet" : "you";
+      return `${name} answers mail by itself, of ${turnsFrom?.join(", ") ?? byDefault}; may: ${turn?.may(args) ?? "nothing is known of that"}`;
+    });
 }
 
 /** Says what a `drop_dir` means, and how much lies there: a repository can bring the files along. */

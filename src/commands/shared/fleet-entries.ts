@@ -72,7 +72,7 @@ export function fleetEnvironment(fleet: Fleet, out: Output): Omit<GivenEnvironme
 /** Builds the daemon's entry of a worker, without the environment that all workers of a call have in common. */
 export function toFleetEntry(worker: FleetWorker, fleet: Fleet): FleetEntry {
   const { openFiles } = inheritedFrom(process.env);
-  const { name, cwd, group, restart, prompt, about } = worker;
+  const { name, cwd, group, restart, prompt, about, mode, turnsFrom, activate } = worker;
   return {
     name,
     ...entryCommand(worker, fleet),
@@ -83,8 +83,9 @@ export function toFleetEntry(worker: FleetWorker, fleet: Fleet): FleetEntry {
     restart,
     prompt,
     openFiles,
-    // A daemon of an earlier version does not know the word.
+    // A daemon of an earlier version does not know these words.
     ...(about === null ? {} : { about }),
+    ...(mode === "turn" && { mode, activate, ...(turnsFrom !== null && { turnsFrom }) }),
   };
 }
 

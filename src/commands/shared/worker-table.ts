@@ -1,6 +1,7 @@
 import { NAME_CHARS_MAX } from "../../limits/index.ts";
 import { own } from "../../util/own.ts";
 import { shownHint } from "../../protocol/hint.ts";
+import type { TurnRecord } from "../../protocol/records/run.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Paint } from "./output.ts";
 import { age, shortId, table, type Cell } from "./table.ts";
@@ -63,12 +64,21 @@ function longCells({ run, session }: WorkerSummary, paint: Paint): Cell[] {
 export function workerNote(worker: WorkerSummary): string {
   if (worker.attention !== null) return worker.attention + inBrackets(shownHint(worker));
   if (worker.state === "blocked") return "waits for your answer";
+  if (worker.lastTurn) return turnNote(worker.lastTurn);
   const end = worker.lastEnd;
   if (end === null) return "";
   const ago = `${age(end.at)} ago`;
   if (end.reason === "stopped") return ago;
   const how = end.exit === null || end.exit > 128 ? end.reason : `${end.reason} ${end.exit}`;
   return worker.state === "backing-off" ? `${how}; restarts by itself` : `${how}, ${ago}`;
+}
+
+/** Says of the last turn what came of it, how long it took, and how long ago that is. */
+function turnNote({ ask, startedAt, ms, outcome }: TurnRecord): string {
+  const took = `${Math.max(1, Math.round(ms / 1000))} s`;
+  if (outcome === null) return ask === null ? `reads its mail, for ${took}` : `answers ${ask}, for ${took}`;
+  const ended = new Date(Date.parse(startedAt) + ms).toISOString();
+  return `last turn ${outcome} in ${took}, ${age(ended)} ago`;
 }
 
 function inBrackets(hint: string | null): string {
@@ -116,6 +126,8 @@ const STATE_SIGNS: Readonly<Record<WorkerState, readonly [sign: string, tone: ke
   running: ["●", "alive"],
   idle: ["●", "ready"],
   busy: ["●", "working"],
+  asleep: ["○", "ready"],
+  turning: ["●", "working"],
   blocked: ["◆", "waiting"],
   "on-hold": ["◆", "waiting"],
   displaced: ["◌", "waiting"],

@@ -17,7 +17,7 @@ import { backupCall, checkStoreCall, statusCall, stopDaemonCall } from "./mainte
 import { renameCall, retireCall } from "./rename.ts";
 import { downCall } from "./down.ts";
 import { restartCall } from "./restart.ts";
-import { findPaneCall, readScreenCall } from "./pane.ts";
+import { findPaneCall, openPaneCall, readScreenCall } from "./pane.ts";
 import { trustCall, checkTrustCall } from "./trust.ts";
 import { upCall } from "./up.ts";
 import { showProjectCall, moveProjectCall, listProjectsCall } from "./projects.ts";
@@ -59,6 +59,7 @@ export const handlers: Handlers = {
   down: downCall,
   restart: restartCall,
   findPane: findPaneCall,
+  openPane: openPaneCall,
   readScreen: readScreenCall,
   save: saveCall,
   saved: savedCall,

@@ -5,6 +5,7 @@ import { sendMail } from "../mail/send.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { verb } from "../../protocol/hint.ts";
+import type { AskProgress, MailOutlook } from "../../protocol/records/mail.ts";
 import { firstReplyTo, type Message } from "../../store/messages.ts";
 import { setPaused, workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
@@ -99,11 +100,33 @@ export function sendCall(params: CallParams<"send">, { services, actor }: CallCo
   return sendMail(services, actor, params);
 }
 
-export function askCall(
-  params: CallParams<"ask">,
-  { services, actor, closed }: CallContext,
-): Promise<CallResults["ask"]> {
-  return askAndWait(services, actor, params, closed);
+export function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
+  const { services, actor, closed } = context;
+  const { turn, progress, id } = params;
+  if (turn && actor.kind !== "operator") {
+    throw new PerdureError(
+      "refused",
+      "Only the operator may ask for a turn; a worker asks, and the rules of the fleet decide.",
+      {
+        hint: verb("ask", params.to, "TEXT"),
+      },
+    );
+  }
+  return askAndWait(services, actor, params, closed, (to, outlook) => {
+    const unwatch = progress ? sendProgress(context, id, outlook) : () => undefined;
+    const withdraw = turn && to ? services.turns.request(to, id) : () => undefined;
+    return () => {
+      unwatch();
+      withdraw();
+    };
+  });
+}
+
+/** Sends what becomes of a question while its answer is waited for. An asker who takes nothing in misses what is shown, not the answer. */
+function sendProgress(context: CallContext, id: string, outlook: MailOutlook | null): () => void {
+  const pass = (item: AskProgress): void => void context.send(item).catch(() => undefined);
+  pass({ kind: "queued", outlook });
+  return context.services.turns.watch(id, pass);
 }
 
 export function replyCall(

@@ -6,9 +6,12 @@ import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
 import { RUN_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { readForeign } from "../../state/bounded-read.ts";
 import { runsOfWorker, type Run } from "../../store/runs.ts";
+import { isTurnWorker } from "../../store/workers.ts";
+import { turningError } from "../names/claim-refusals.ts";
 import type { CallContext } from "./context.ts";
 import type { Services } from "../services.ts";
 import { findWorker, type FoundWorker } from "../names/lookup.ts";
+import { turnLog } from "../turns/turn-log.ts";
 import { SCREEN_FILE, resumeIfSuspended } from "../fleet/screens.ts";
 
 export async function findPaneCall(params: CallParams<"findPane">, { services }: CallContext): Promise<PaneRecord> {
@@ -29,6 +32,22 @@ export async function findPaneCall(params: CallParams<"findPane">, { services }:
   };
 }
 
+/** Starts a sleeping worker in a pane, in its conversation; it sleeps again when its program ends. */
+export async function openPaneCall(
+  params: CallParams<"openPane">,
+  { services }: CallContext,
+): Promise<CallResults["openPane"]> {
+  const found = findWorker(services, params.target);
+  const { address, worker } = found;
+  if (!isTurnWorker(worker)) throw noPaneError(services, found);
+  const recorded = services.environments.require(worker);
+  const input = { command: null, cwd: null, vendor: null, ...recorded, fresh: false };
+  const started = await services.fleet.bringUp(worker.id, input);
+  const run = started?.run ?? services.fleet.liveRun(worker.id);
+  if (run?.turn === 1) throw turningError(services, address, run);
+  return { address, run: run?.id ?? null };
+}
+
 export async function readScreenCall(
   params: CallParams<"readScreen">,
   { services }: CallContext,
@@ -36,6 +55,8 @@ export async function readScreenCall(
   const found = findWorker(services, params.target);
   const { address, worker } = found;
   const requested = params.run === undefined ? null : requireRun(services, found, params.run);
+  const turn = turnScreen(services, found, requested);
+  if (turn !== null) return turn;
   if (requested !== null && requested.endedMs !== null) return savedScreen(services, found, requested, params.lines);
   const tmux = services.fleet.tmux.existingServer();
   const own = (await tmux?.panes())?.filter(({ workerId }) => workerId === String(worker.id));
@@ -44,6 +65,13 @@ export async function readScreenCall(
   const [last] = runsOfWorker(services.db, worker.id, 1);
   if (last === undefined || last.endedMs === null) throw noPaneError(services, found);
   return savedScreen(services, found, last, params.lines);
+}
+
+/** Returns what a turn has shown: of the run that was asked for, or of the last one. */
+function turnScreen(services: Services, { address, worker }: FoundWorker, requested: Run | null): ScreenRecord | null {
+  const run = requested ?? runsOfWorker(services.db, worker.id, 1)[0];
+  const text = run === undefined ? null : turnLog(services, run);
+  return text === null || run === undefined ? null : { address, text, live: run.endedMs === null };
 }
 
 function savedScreen(services: Services, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {
@@ -70,6 +98,7 @@ function requireRun(services: Services, { address, worker }: FoundWorker, idOrNu
 
 function noPaneError(services: Services, { address, worker }: FoundWorker): PerdureError {
   const run = services.fleet.liveRun(worker.id);
+  if (run?.turn === 1) return turningError(services, address, run);
   if (run && run.pane !== null) {
     const message = `${address} has lost its pane, but still runs (pid ${run.pid}).`;
     return new PerdureError("conflict", message, { hint: verb("restart", worker.name) });
@@ -82,6 +111,12 @@ function noPaneError(services: Services, { address, worker }: FoundWorker): Perd
         hint: hintOf`look there, or take it over: ${verb("takeover", worker.name)} && ${startVerb(worker.name, worker.fleet !== null)}`,
       },
     );
+  }
+  if (isTurnWorker(worker)) {
+    return new PerdureError("not-found", `${address} is asleep, and has no pane.`, {
+      hint: verb("attach", worker.name),
+      details: { asleep: true },
+    });
   }
   // A worker that never ran is declared in the fleet file.
   const hint = startVerb(worker.name, worker.fleet !== null || worker.command === null);

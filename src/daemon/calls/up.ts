@@ -15,7 +15,7 @@ export async function upCall(given: CallParams<"up">, context: CallContext): Pro
   const { services } = context;
   const params = withEnvironments(given);
   assertTrusted(services, params);
-  const paths = params.workers.map(({ environment }) => environment.PATH ?? "");
+  const paths = params.workers.filter(({ mode }) => mode !== "turn").map(({ environment }) => environment.PATH ?? "");
   if (paths.length > 0) services.fleet.tmux.server([...new Set(paths)].join(":")); // without tmux, one error for all of them
   const moved = await movedMembers(services, params);
   const { project, members, refused } = await services.writer.write(() => nameMembers(services, params, moved));
@@ -28,6 +28,7 @@ export async function upCall(given: CallParams<"up">, context: CallContext): Pro
   const items = await Promise.all(
     members.map(async (member) => {
       const item = await bringUpMember(services, project, member, params.fresh || freshWorkers.has(member.worker.id));
+      if (member.entry.mode === "turn") services.turns.follow(member.worker);
       await context.send(item);
       return item;
     }),
@@ -37,6 +38,7 @@ export async function upCall(given: CallParams<"up">, context: CallContext): Pro
   return {
     started: count("started"),
     running: count("running"),
+    asleep: count("asleep"),
     refused: count("refused") + refused.length,
     session,
   };

@@ -179,7 +179,7 @@ export class AttentionWatch {
 
   #shownActivity({ activity }: Attention): Activity | "running" {
     const worker = workerById(this.#services.db, this.#run.workerId);
-    return shownActivity(activity, worker !== null && isHeadless(worker));
+    return shownActivity(activity, worker !== null && isHeadless(worker, this.#run));
   }
 
   #save(attention: Attention): void {

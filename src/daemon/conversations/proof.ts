@@ -45,7 +45,7 @@ export function finishProof(
   if (!entry || !conversation || !worker) return;
   const before = bytesBeforeProgram(services, run, entry.bytesBefore);
   const bytes = transcript.state === "good" ? transcript.bytes : 0;
-  const endedWell = exit === 0 && !interrupted && isHeadless(worker);
+  const endedWell = exit === 0 && !interrupted && isHeadless(worker, run);
   const grew = bytes > (before ?? 0);
   const conclude = (proved: boolean, evidence: string): void =>
     recordProof(services, worker, run, conversation, proved, evidence);
@@ -95,16 +95,17 @@ export function wasInterrupted({ runs }: Pick<ConversationServices, "runs">, run
 
 const RECORDED_NOTHING = "recorded nothing: is recording turned off?";
 
-/** Tells whether the worker's last command runs without a person in front of it. */
-export function isHeadless(worker: Worker): boolean {
+/** Tells whether a run of the worker's last command has no person in front of it: its arguments say so, or it is a turn. */
+export function isHeadless(worker: Worker, run: Pick<Run, "turn">): boolean {
+  if (run.turn === 1) return true;
   const args = (worker.command ?? []).slice((worker.programAt ?? 0) + 1);
   return worker.vendor !== null && (adapterOf(worker.vendor)?.launch.readArgs(args).headless ?? false);
 }
 
 /** Tells whether the run's worker runs without a person in front of it. */
-export function isHeadlessRun({ db }: Pick<ConversationServices, "db">, { workerId }: Run): boolean {
-  const worker = workerById(db, workerId);
-  return worker !== null && isHeadless(worker);
+export function isHeadlessRun({ db }: Pick<ConversationServices, "db">, run: Run): boolean {
+  const worker = workerById(db, run.workerId);
+  return worker !== null && isHeadless(worker, run);
 }
 
 /** Proves an adopted run, which is in another conversation now, by what it wrote to the one it should have begun in. */

@@ -86,7 +86,7 @@ export class ConversationTracker {
     const follower = this.#followers.get(id)?.follower;
     const run = runById(this.#services.db, id);
     const worker = run && workerById(this.#services.db, run.workerId);
-    if (!follower || !worker || !isHeadless(worker) || run.pane !== null || this.#judged.has(id)) return;
+    if (!follower || !worker || !isHeadless(worker, run) || run.pane !== null || this.#judged.has(id)) return;
     const judged = follower
       .hooksRead()
       .then(() =>

@@ -48,7 +48,7 @@ export async function judgeEnd(
 export function leaveVerdict(services: ConversationServices, run: Run, final: boolean): void {
   const worker = workerById(services.db, run.workerId);
   const entry = lastEntryOfRun(services.db, run.id);
-  if (!worker || !entry || !isHeadless(worker) || run.pane !== null) return;
+  if (!worker || !entry || !isHeadless(worker, run) || run.pane !== null) return;
   if (entry.proved === "pending" && !final) return;
   const folder = services.runs.runDir(run.id);
   const line = entry.proved === "false" ? `${wrongConversation(services, run, entry.evidence ?? "nothing")}\n` : "";

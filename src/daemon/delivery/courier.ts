@@ -65,7 +65,7 @@ export class Courier {
     this.#handed = new HandedOver(services, run, facet);
     this.#unfinished = new UnfinishedWake(this.#handed, services.monotonicMs);
     this.#runDir = services.runs.runDir(run.id);
-    this.#headless = isHeadless(worker);
+    this.#headless = isHeadless(worker, run);
   }
 
   /** Leaves what waits for the first hook, before the program starts: a headless program asks its model at once. */

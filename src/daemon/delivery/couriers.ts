@@ -1,5 +1,5 @@
 import type { Run } from "../../store/runs.ts";
-import { workerById } from "../../store/workers.ts";
+import { isTurnWorker, workerById } from "../../store/workers.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { isHeadless } from "../conversations/proof.ts";
@@ -32,10 +32,11 @@ export class Couriers {
     const vendor = conversationOfRun(this.#services.db, run.id)?.vendor;
     const facet = vendor === undefined ? undefined : adapterOf(vendor)?.delivery;
     const worker = workerById(this.#services.db, run.workerId);
-    if (!facet || !worker || this.#couriers.has(run.id)) return;
+    // A turn is told its messages at its start, and of a worker of turns each ask is a turn of its own.
+    if (!facet || !worker || run.turn === 1 || isTurnWorker(worker) || this.#couriers.has(run.id)) return;
     const courier = new Courier(this.#services, run, worker, facet);
     const unlisten = this.#services.mail.listen(mailboxKey(worker.projectId, worker.id), () => courier.reviewSoon(0));
-    const isSeen = facet.showsStatusLine === true && !isHeadless(worker);
+    const isSeen = facet.showsStatusLine === true && !isHeadless(worker, run);
     const statusLine = isSeen ? new StatusLine(this.#services, run, worker.projectId) : null;
     this.#couriers.set(run.id, { courier, statusLine, unlisten });
     courier.begin();

@@ -78,7 +78,8 @@ function addressOf(services: Pick<BaseServices, "db">, worker: Worker): string {
   return project === null ? worker.name : formatAddress(project.slug, worker.name);
 }
 
-function lettersOf(
+/** Writes messages to a worker as letters. */
+export function lettersOf(
   services: Pick<BaseServices, "db">,
   worker: Worker,
   messages: readonly Message[],

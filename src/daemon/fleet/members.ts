@@ -1,12 +1,13 @@
 import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
-import { asPerdureError, isPerdureError, type PerdureError } from "../../protocol/errors.ts";
+import { asPerdureError, isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { hinted, hintOf, verb, type Hint } from "../../protocol/hint.ts";
 import { formatAddress, nameKey, parseAddress } from "../../protocol/names.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
+import { boundConversation } from "../../store/conversations.ts";
 import { setDesired } from "../../store/fleet.ts";
 import type { Project } from "../../store/projects.ts";
 import { PENDING_PANE } from "../../store/runs.ts";
-import { workerById, workerByName, type Worker } from "../../store/workers.ts";
+import { fleetSettingsOf, workerById, workerByName, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import { requireLaunchSpec, storeLaunchSpec, type ClaimInput } from "../launch/spec.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
@@ -89,11 +90,13 @@ interface NamedMembers {
 export function desireMember(services: FleetServices, { worker, entry }: FleetMember): void {
   const run = services.fleet.liveRun(worker.id);
   if (run !== null && run.pane === null) return;
-  const { group, restart, prompt, openFiles, about = null } = entry;
+  const { group, restart, prompt, openFiles, about = null, mode = "tmux", turnsFrom = null, activate = "mail" } = entry;
+  const turns = mode === "turn" ? { mode, turnsFrom, activate } : {};
   const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
-  setDesired(services.db, worker.id, { group, restart, prompt, openFiles, about, after });
+  setDesired(services.db, worker.id, { group, restart, prompt, openFiles, about, after, ...turns });
   // Stored before the first start: if this daemon is killed, the next one knows what to start.
-  if (worker.command === null) storeFirstLaunch(services, worker, entry);
+  // A worker of turns is not started here: what its first turn starts is what is stored now.
+  if (worker.command === null || (mode === "turn" && run === null)) storeFirstLaunch(services, worker, entry);
   else if (run === null) services.environments.record(worker.id, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
 }
@@ -113,6 +116,7 @@ export async function bringUpMember(
   fresh: boolean,
 ): Promise<UpItem> {
   try {
+    if (entry.mode === "turn") return await letSleep(services, project, { worker, entry }, fresh);
     const given = services.environments.forStart(workerById(services.db, worker.id) ?? worker, entry);
     const started = await services.fleet.bringUp(worker.id, { ...launchOf(entry), ...given, fresh });
     const run = started?.run ?? services.fleet.liveRun(worker.id);
@@ -138,6 +142,36 @@ export async function bringUpMember(
     await services.fleet.recordRefusal(worker, error);
     return upItem(services, project, worker, { outcome: "refused", reason: message, ...hinted(next) });
   }
+}
+
+/** Leaves a worker without a process until its mail begins a turn; one that somebody has open stays as it is. */
+async function letSleep(
+  services: FleetServices,
+  project: Project,
+  { worker, entry }: FleetMember,
+  fresh: boolean,
+): Promise<UpItem> {
+  const run = services.fleet.liveRun(worker.id);
+  if (run !== null && run.turn !== 1) {
+    const reason = "somebody has it open; its mail begins turns once that has ended";
+    return upItem(services, project, worker, { outcome: "running", run: run.id, reason });
+  }
+  const spec = requireLaunchSpec(launchOf(entry), worker);
+  const adapter = spec.vendor?.adapter;
+  if (!adapter?.turn) {
+    const what = adapter ? `perdure knows no mode of ${adapter.vendor} without a terminal` : "it is a plain program";
+    throw new PerdureError("refused", `${worker.name} cannot make turns: ${what}.`, {
+      hint: 'set mode = "tmux" in perdure.toml',
+    });
+  }
+  if (fresh) {
+    const settings = { ...fleetSettingsOf(workerById(services.db, worker.id) ?? worker), beginsAnew: true };
+    await services.writer.write(() => setDesired(services.db, worker.id, settings));
+  }
+  const bound = boundConversation(services.db, worker);
+  const session =
+    bound && !fresh ? { vendor: bound.vendor, id: bound.vendorId, step: "resume" as const, restored: null } : null;
+  return upItem(services, project, worker, { outcome: "asleep", run: run?.id ?? null, session });
 }
 
 /** Returns what an entry starts; its first prompt is kept with the settings of the fleet instead. */

@@ -13,7 +13,14 @@ import { failureKind } from "../../store/failure.ts";
 import { projectById } from "../../store/projects.ts";
 import { countRestart, setOnHold } from "../../store/fleet.ts";
 import { holderOf, runById, runsOfWorker, type Run } from "../../store/runs.ts";
-import { fleetSettingsOf, desiredWorkers, workerById, type OnHold, type Worker } from "../../store/workers.ts";
+import {
+  fleetSettingsOf,
+  desiredWorkers,
+  isTurnWorker,
+  workerById,
+  type OnHold,
+  type Worker,
+} from "../../store/workers.ts";
 import { KeyedMutex } from "../../util/semaphore.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { recordEvent } from "../events.ts";
@@ -26,8 +33,9 @@ import { exitEvidence } from "./exit-evidence.ts";
 import { PanePoll } from "./pane-poll.ts";
 import { TmuxHandle } from "./tmux-handle.ts";
 import { RESTART_RULES } from "./restart-rules.ts";
-import { adoptPanes } from "./screens.ts";
-import { startInPane, type StartInput, type StartedRun } from "./start-in-pane.ts";
+import { adoptPanes, clearPane } from "./screens.ts";
+import type { StartInput } from "../names/own-start.ts";
+import { startInPane, type StartedRun } from "./start-in-pane.ts";
 
 /** The end reason of a run whose start failed; the caller of the start reports why. */
 const RELEASED = "released";
@@ -40,7 +48,8 @@ export class FleetSupervisor {
   readonly tmux: TmuxHandle;
   readonly #services: LaunchServices;
   readonly #startBatch = new StartBatch(STARTS_AT_ONCE);
-  readonly #minting = new KeyedMutex();
+  /** Lets one program per vendor at a time make a conversation. */
+  readonly minting = new KeyedMutex();
   readonly #states: SupervisionStates;
   /** The last attention of runs that have ended, until their end is handled. */
   readonly #lastAttentions = new Map<string, Attention>();
@@ -87,6 +96,7 @@ export class FleetSupervisor {
   #reconcile(afterBoot: boolean): void {
     const services = this.#services;
     for (const worker of desiredWorkers(services.db)) {
+      if (isTurnWorker(worker)) continue; // its mail starts it
       const state = this.#states.of(worker.id);
       if (worker.holderRun !== null || worker.onHold !== null || worker.unresumable !== null) continue;
       if (state.timer !== null || state.starting !== null || state.restartsSuspended) continue;
@@ -154,11 +164,19 @@ export class FleetSupervisor {
     const run = runById(this.#services.db, runId);
     const worker = run && workerById(this.#services.db, run.workerId);
     const began = run?.pane != null && run.reason !== RELEASED;
-    const isSupervised = began && worker?.desired === true && worker.retiredMs === null;
+    const isSupervised = began && worker?.desired === true && !isTurnWorker(worker) && worker.retiredMs === null;
+    // What a person had opened sleeps again.
+    if (began && worker && isTurnWorker(worker)) void this.#clearPane(worker);
     // A run that ended with the machine or its container did not crash, and is not brought back unasked.
     if (this.#stopped || !isSupervised || !isOfThisBoot(this.#services.processes, run))
       this.#lastAttentions.delete(runId);
     else void this.#handleEnd(run, worker);
+  }
+
+  async #clearPane({ id, name }: Worker): Promise<void> {
+    await clearPane(this.#services, this.tmux, id).catch((error: unknown) =>
+      this.#services.log(`the pane of ${name}: ${String(error)}`),
+    );
   }
 
   async #handleEnd(run: Run, worker: Worker): Promise<void> {
@@ -260,7 +278,7 @@ export class FleetSupervisor {
       throw new PerdureError("conflict", message, { hint: verb("up") });
     }
     state.attempts = recordStart(state.attempts, services.monotonicMs(), RESTART_RULES);
-    const context = { tmux: this.tmux, minting: this.#minting, ready };
+    const context = { tmux: this.tmux, minting: this.minting, ready };
     return this.tmux.whileInUse(() => startInPane(services, workerId, input, context));
   }
 

@@ -1,3 +1,4 @@
+import type { Variables } from "../../protocol/records/conversation.ts";
 import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/launch.ts";
 import { introduce } from "../../core/introduction.ts";
 import { mailSettingsAt } from "../../project/config/mail.ts";
@@ -63,7 +64,8 @@ export function orderFor(
   step: LaunchStep,
 ): LaunchOrder {
   if (spec.vendor === null) return plainOrder(spec);
-  const { adapter, programAt, args, declared } = spec.vendor;
+  const { adapter, programAt, declared } = spec.vendor;
+  const args = argsOf(services, spec.vendor, run);
   const { vendorId: id, transcript, configDir } = conversation;
   const stem =
     step === "fork" && conversation.forkedFrom !== null ? requireStem(services, conversation.forkedFrom) : null;
@@ -89,6 +91,7 @@ export function orderFor(
     variables: {
       ...withoutPrivateEnv(spec.environment),
       ...conversation.variables,
+      ...(run.turn === 1 && turnVariables(adapter, spec)),
       ...plan.variables,
     },
     files: plan.files,
@@ -102,6 +105,16 @@ export function orderFor(
     judged,
     ...(lacks.length > 0 && { lacks }),
   };
+}
+
+/** Returns the arguments of the program: for a turn, those that make it answer once, without a terminal. */
+function argsOf(services: LaunchServices, { adapter, args }: VendorSpec, run: Run): string[] {
+  return run.turn === 1 && adapter.turn ? adapter.turn.args(args, services.runs.runDir(run.id)) : args;
+}
+
+/** Returns the vendor's variables of a turn, less those that the user has set. */
+function turnVariables({ turn }: VendorSpec["adapter"], { environment }: LaunchSpec): Variables {
+  return Object.fromEntries(Object.entries(turn?.variables ?? {}).filter(([name]) => environment[name] === undefined));
 }
 
 /** Returns what the worker's agent is told at the start of a run; null if its project wants nothing said. */

@@ -2,10 +2,10 @@ import type { WaitingAsk } from "../../core/ask-cycle.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
-import { OPERATOR } from "../../protocol/records/mail.ts";
-import { messageById, firstReplyTo } from "../../store/messages.ts";
+import { OPERATOR, type MailOutlook } from "../../protocol/records/mail.ts";
+import { messageById, firstReplyTo, stepsOf } from "../../store/messages.ts";
 import { leaseStanding } from "../../core/lease.ts";
-import { workerById } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
 import { admit } from "./admit.ts";
@@ -27,15 +27,18 @@ export async function askAndWait(
   actor: Actor,
   params: CallParams<"ask">,
   closed: AbortSignal,
+  /** Called when the question is on disk, with its recipient; what it returns is called when nobody waits any more. */
+  onAdmitted: (to: Worker | null, outlook: MailOutlook | null) => () => void = () => () => undefined,
 ): Promise<CallResults["ask"]> {
   if (actor.kind === "operator") await assertNoneMoved(services, params, [params.to]);
   let stopWaiting = (): void => undefined;
+  let stopListening = (): void => undefined;
   try {
-    const { sender } = await withAttachments(services, params.id, params.attach, (attachments) =>
+    const { sender, to, outlook } = await withAttachments(services, params.id, params.attach, (attachments) =>
       services.writer.write(() => {
         const asker = senderOf(services, actor, params);
         const recipient = recipientOf(services, asker, params, namesByKey(params.declared), params.to, params.nested);
-        const { again } = admit(services, asker, recipient, {
+        const { again, outlook: expected = null } = admit(services, asker, recipient, {
           id: params.id,
           isFirst: false,
           body: params.body,
@@ -53,12 +56,14 @@ export async function askAndWait(
           to: recipient.worker?.id ?? null,
         };
         stopWaiting = services.mail.wait(waiting);
-        return { sender: asker, again };
+        return { sender: asker, again, to: recipient.worker, outlook: expected };
       }),
     );
+    stopListening = onAdmitted(to, outlook);
     const replyId = await waitForReply(services, params, sender, closed);
     return await offerReply(services, params, replyId, sender);
   } finally {
+    stopListening();
     stopWaiting();
   }
 }
@@ -100,9 +105,11 @@ function findReply(services: MailServices, id: string, { run, worker }: Sender):
   if (reply) return reply.id;
   const ask = messageById(services.db, id);
   if (ask !== null && !["expired", "cancelled", "superseded", "dead"].includes(ask.state)) return null;
-  throw new PerdureError("refused", `${id} can no longer be answered: it is ${ask?.state ?? "gone"}.`, {
+  const reason = ask && stepsOf(services.db, ask.seq).at(-1)?.reason;
+  const why = reason ? `: ${reason}` : "";
+  throw new PerdureError("refused", `${id} can no longer be answered: it is ${ask?.state ?? "gone"}${why}.`, {
     hint: verb("mail", id),
-    details: { id, state: ask?.state },
+    details: { id, state: ask?.state, ...(reason && { reason }) },
   });
 }
 

@@ -8,7 +8,8 @@ import { messageById, unansweredMessages, type Message } from "../../store/messa
 import { workerById } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import type { Actor } from "../permissions/actor.ts";
-import { admit } from "./admit.ts";
+import type { Admitted } from "../../protocol/records/mail.ts";
+import { admit, type MailDraft } from "./admit.ts";
 import { withAttachments } from "./attachments.ts";
 import { findMessage } from "./describe.ts";
 import { askKey } from "./mailbox-change.ts";
@@ -29,25 +30,33 @@ export async function replyToSender(
       const sender = senderOf(services, actor, params);
       assertNotNested(params, sender);
       const original = repliedMessage(services, sender, params);
-      const admitted = admit(services, sender, askerOf(services, original), {
-        id,
-        isFirst: params.messageId === null,
-        body: params.body,
-        expiresMs: null,
-        supersedes: null,
-        replyTo: original.id,
-        expectsReply: false,
-        waits: false,
-        attachments,
-      });
-      // What waits for a hook would come as new mail after it was answered.
-      services.mail.recall(original.toWorker);
-      const answered = messageById(services.db, original.id) ?? original;
-      if (!admitted.again) transition(services, answered, "answer", { run: sender.run?.id ?? null });
-      services.mail.notify(askKey(original.id));
-      return { ...admitted, replyTo: original.id };
+      const reply = { id, isFirst: params.messageId === null, body: params.body, attachments };
+      return { ...replyTo(services, sender, original, reply), replyTo: original.id };
     }),
   );
+}
+
+/** Sends the reply to a message, inside a change, and settles the message. */
+export function replyTo(
+  services: MailServices,
+  sender: Sender,
+  original: Message,
+  reply: Pick<MailDraft, "id" | "isFirst" | "body" | "attachments">,
+): Admitted {
+  const admitted = admit(services, sender, askerOf(services, original), {
+    ...reply,
+    expiresMs: null,
+    supersedes: null,
+    replyTo: original.id,
+    expectsReply: false,
+    waits: false,
+  });
+  // What waits for a hook would come as new mail after it was answered.
+  services.mail.recall(original.toWorker);
+  const answered = messageById(services.db, original.id) ?? original;
+  if (!admitted.again) transition(services, answered, "answer", { run: sender.run?.id ?? null });
+  services.mail.notify(askKey(original.id));
+  return admitted;
 }
 
 /** Returns the message to reply to: the one that was named, or the only one that expects a reply. */

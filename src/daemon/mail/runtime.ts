@@ -39,6 +39,7 @@ export class MailRuntime {
   readonly #clock: MailClock;
   readonly #ids = new MessageIds();
   #timer: NodeJS.Timeout | null = null;
+  #turnOutlookOf: (workerId: number) => MailOutlook | null = () => null;
   #couriers: MailCouriers = {
     recall: () => undefined,
     review: () => undefined,
@@ -95,7 +96,12 @@ export class MailRuntime {
   }
 
   outlookOf(workerId: number): MailOutlook {
-    return this.#couriers.outlookOf(workerId);
+    return this.#turnOutlookOf(workerId) ?? this.#couriers.outlookOf(workerId);
+  }
+
+  /** Sets who knows what becomes of mail that begins turns; null for a worker without any. */
+  setTurnOutlook(outlookOf: (workerId: number) => MailOutlook | null): void {
+    this.#turnOutlookOf = outlookOf;
   }
 
   /** Leaves it to the caller to take an offer back. */

@@ -9,6 +9,7 @@ import { formatAddress } from "../../protocol/names.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Project } from "../../store/projects.ts";
 import { holderOf, PENDING_PANE, type Run } from "../../store/runs.ts";
+import { turnOfRun } from "../../store/turns.ts";
 import { countWorkers, type Worker } from "../../store/workers.ts";
 import type { Actor } from "../permissions/actor.ts";
 import { isOnlyRecorded, placeOf } from "../runs/elsewhere.ts";
@@ -23,11 +24,12 @@ interface HeldName {
 
 /** Makes the error that says which run holds the name, since when, and how to take over. */
 export function heldError(
-  services: Pick<LaunchServices, "processes">,
+  services: Pick<LaunchServices, "processes" | "db" | "now">,
   { project, worker, run, processes }: HeldName,
   because: "held" | "displacing",
 ): PerdureError {
   const address = formatAddress(project.slug, worker.name);
+  if (run?.turn === 1 && because === "held") return turningError(services, address, run);
   const since = new Date(run?.startedMs ?? 0).toISOString();
   const pid = processes[0]?.pid ?? run?.pid;
   const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} still runs)` : "";
@@ -47,6 +49,18 @@ export function heldError(
       generation: worker.lease.generation,
       processes: processes.map(({ pid: each, command }) => ({ pid: each, command })),
     },
+  });
+}
+
+/** Makes the error for a worker that answers its mail just now, which ends by itself. */
+export function turningError({ db, now }: Pick<LaunchServices, "db" | "now">, address: string, run: Run): PerdureError {
+  const seconds = Math.max(0, Math.round((now() - run.startedMs) / 1000));
+  const ask = turnOfRun(db, run.id)?.ask ?? null;
+  const what = ask === null ? "" : `; it answers ${ask}`;
+  const wait = verb("wait", address, "--ended");
+  return new PerdureError("held", `${address} is in a turn, for ${seconds} s${what}.`, {
+    hint: ask === null ? wait : hintOf`${wait}; or stop the turn: ${verb("cancel", ask)}`,
+    details: { address, run: run.id, pid: run.pid, since: new Date(run.startedMs).toISOString(), ask },
   });
 }
 

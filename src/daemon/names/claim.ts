@@ -23,8 +23,8 @@ import { assertMayAccept, assertNotReplaced, assertSeen, assertSizes } from "./c
 
 interface Claimer {
   actor: Actor;
-  /** Set when the daemon claims for a pane that it is about to make. */
-  forPane?: true;
+  /** Set when the daemon claims for a pane that it is about to make, or for a turn without a terminal. */
+  startsIn?: "pane" | "turn";
 }
 
 /** Claims a name for a process: one change checks that no holder lives, raises the generation and records the run. */
@@ -72,7 +72,7 @@ async function claimInConversation(
   services: LaunchServices,
   params: CallParams<"claim">,
   holder: ProcessInfo,
-  { actor, forPane }: Claimer,
+  { actor, startsIn }: Claimer,
 ): Promise<GrantedClaim> {
   await assertNotReplaced(services, params.target);
   if (!params.fresh) {
@@ -94,7 +94,12 @@ async function claimInConversation(
         // Checked inside the change, because a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(services, actor.run.id, actor.run.generation);
         const starter = actor.kind === "worker" ? actor.run.workerId : null;
-        return claimName(services, params, { holder, starter, pane: forPane ? PENDING_PANE : null }, probe);
+        return claimName(
+          services,
+          params,
+          { holder, starter, pane: startsIn === "pane" ? PENDING_PANE : null, turn: startsIn === "turn" },
+          probe,
+        );
       })
       .catch((error: unknown) => {
         if (error instanceof BindingChanged) return null;

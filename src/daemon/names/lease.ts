@@ -36,6 +36,8 @@ export interface Claimant {
   starter: number | null;
   /** The pane that the run is to be in; null for none. */
   pane: string | null;
+  /** The run is one turn without a terminal. */
+  turn?: boolean;
 }
 
 export interface GrantedLease {
@@ -88,6 +90,7 @@ export function takeLease(services: LeaseServices, request: LeaseRequest, claima
     host: namespace === undefined ? null : services.host,
     startedMs: services.now(),
     pane,
+    turn: claimant.turn === true ? 1 : 0,
   });
   setLease(services.db, worker.id, decision.lease);
   setStartedBy(services.db, worker.id, starter === worker.id ? worker.startedBy : starter);

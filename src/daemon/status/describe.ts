@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../protocol/records/run.ts";
+import type { RunRecord, TurnRecord } from "../../protocol/records/run.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { BlockedReason, Proved, SessionRecord } from "../../protocol/records/conversation.ts";
@@ -15,7 +15,8 @@ import {
   type Conversation,
   boundConversation,
 } from "../../store/conversations.ts";
-import type { Worker } from "../../store/workers.ts";
+import { lastTurnOf as lastTurn, turnOfRun, type Turn } from "../../store/turns.ts";
+import { isTurnWorker, type Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { iso } from "../../util/iso.ts";
 import { shownActivity } from "../conversations/attention.ts";
@@ -53,18 +54,36 @@ export function describeWorker(services: StatusServices, project: Project, worke
     unread: services.db.mailboxCounters.count(worker.projectId, worker.id).messages,
     unanswered: countUnanswered(services.db, worker.id),
     restarts: worker.restarts,
-    attention: live ? attentionOf(services, live, processes) : (worker.unresumable ?? worker.onHold?.reason ?? null),
+    attention: live ? attentionOf(services, live, processes) : attentionWithoutRun(services, worker),
     ...(live === null && worker.unresumable === null && worker.onHold?.next && { next: worker.onHold.next }),
     ...(folder !== null && { folder }),
     lastEnd: live ? null : lastEndOf(services, worker),
+    ...lastTurnOf(services, worker),
   };
   return { summary, processes };
 }
 
-function modeOf({ desired }: Worker, run: Run | null): WorkerSummary["mode"] {
+function modeOf(worker: Worker, run: Run | null): WorkerSummary["mode"] {
   if (run?.kind === "client") return "client";
+  if (run === null ? isTurnWorker(worker) : run.turn === 1) return "turn";
+  const { desired } = worker;
   const inPane = run === null ? desired : run.pane !== null;
   return inPane ? "tmux" : "foreground";
+}
+
+function attentionWithoutRun({ turns }: StatusServices, worker: Worker): string | null {
+  return worker.unresumable ?? worker.onHold?.reason ?? turns.heldReasonOf(worker.id);
+}
+
+/** Describes the last turn of a worker of turns. */
+function lastTurnOf({ db, mail }: StatusServices, worker: Worker): Pick<WorkerSummary, "lastTurn"> {
+  const turn = worker.fleet?.mode === "turn" ? lastTurn(db, worker.id) : null;
+  return turn === null ? {} : { lastTurn: describeTurn(turn, mail.now()) };
+}
+
+function describeTurn({ ask, startedMs, endedMs, outcome, reason }: Turn, nowMs: number): TurnRecord {
+  const ms = Math.max(0, (endedMs ?? nowMs) - startedMs);
+  return { ask, startedAt: iso(startedMs), ms, outcome, reason };
 }
 
 function lastEndOf(services: StatusServices, worker: Worker): WorkerSummary["lastEnd"] {
@@ -76,15 +95,22 @@ function lastEndOf(services: StatusServices, worker: Worker): WorkerSummary["las
 function stateOf(services: StatusServices, worker: Worker, live: Run | null, processes: ProcessInfo[]): WorkerState {
   if (live === null && worker.unresumable !== null) return "unresumable";
   if (live === null)
-    return services.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? (worker.paused ? "paused" : "stopped");
+    return services.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? stateWithoutRun(services, worker);
   if (worker.lease.phase === "displacing") return "displaced";
   // Only an adapter can tell what a program does, and of what a wrapper has left behind nobody can.
   const wrapperGone = processes.every(({ pid }) => pid !== live.pid);
   const isElsewhere = processes.some((each) => isOnlyRecorded(services.processes, each));
   if (live.kind === "client" || wrapperGone || isElsewhere) return "running";
   if (!services.runs.hasStarted(live)) return "starting";
-  const shown = shownActivity(services.conversations.activityOf(live.id), isHeadless(worker));
+  if (live.turn === 1) return "turning";
+  const shown = shownActivity(services.conversations.activityOf(live.id), isHeadless(worker, live));
   return shown === "idle" && services.couriers.heldReasonOf(live.id) !== null ? "on-hold" : shown;
+}
+
+function stateWithoutRun({ turns }: StatusServices, worker: Worker): WorkerState {
+  if (worker.paused) return "paused";
+  if (turns.heldReasonOf(worker.id) !== null) return "on-hold";
+  return isTurnWorker(worker) ? "asleep" : "stopped";
 }
 
 function conversationSummary(services: StatusServices, worker: Worker, live: Run | null): WorkerSummary["session"] {
@@ -148,6 +174,7 @@ function duration(ms: number): string {
 }
 
 export function describeRun(services: StatusServices, run: Run): RunRecord {
+  const turn = run.turn === 1 ? turnOfRun(services.db, run.id) : null;
   const sessions = entriesOfRun(services.db, run.id).map((entry) => ({
     id: entry.vendorId,
     began: entry.began,
@@ -167,6 +194,7 @@ export function describeRun(services: StatusServices, run: Run): RunRecord {
     sessions,
     pid: run.pid,
     displacedBy: run.displacedBy,
+    ...(turn !== null && { turn: describeTurn(turn, services.mail.now()) }),
   };
 }
 

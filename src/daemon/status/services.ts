@@ -2,7 +2,9 @@ import type { BaseServices } from "../base-services.ts";
 import type { ConversationTracker } from "../conversations/tracker.ts";
 import type { Couriers } from "../delivery/couriers.ts";
 import type { FleetSupervisor } from "../fleet/supervisor.ts";
+import type { MailRuntime } from "../mail/runtime.ts";
 import type { RunWatch } from "../runs/watch.ts";
+import type { Turns } from "../turns/turns.ts";
 
 /** Services of the code that describes workers as they are now. */
 export interface StatusServices extends BaseServices {
@@ -10,4 +12,6 @@ export interface StatusServices extends BaseServices {
   readonly conversations: ConversationTracker;
   readonly fleet: FleetSupervisor;
   readonly couriers: Couriers;
+  readonly turns: Turns;
+  readonly mail: MailRuntime;
 }

@@ -3,6 +3,7 @@ import { isName } from "../../protocol/names.ts";
 import { isTable } from "../../util/fields.ts";
 import { isFolderBelow } from "./folder.ts";
 import { isPlainNotify } from "./notify.ts";
+import { isPlainTurns } from "./turns.ts";
 
 /** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
 const DEFAULTS = [
@@ -16,13 +17,15 @@ const DEFAULTS = [
   "env",
   "cwd",
   "mode",
+  "turns_from",
+  "activate",
   "restart",
 ] as const;
 /** How much of an environment can be recorded. */
 export const KEEP = ["all", "known", "none"] as const;
 const KEYS = {
-  project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail"],
-  user: ["name", "context", "policy", "environment", "notify", "tmux"],
+  project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail", "turns"],
+  user: ["name", "context", "policy", "environment", "notify", "tmux", "turns"],
   defaults: DEFAULTS,
   worker: [...DEFAULTS, "count", "command", "new", "resume", "about"],
   context: ["dir", "ext"],
@@ -32,6 +35,7 @@ const KEYS = {
   mail: ["introduce", "wakes_per_hour", "drop_dir"],
   notify: ["command", "ntfy", "details", "bell", "on", "after", "quiet"],
   tmux: ["conf"],
+  turns: ["at_once", "per_hour", "project_per_hour", "timeout"],
 } as const;
 
 export type Table = keyof typeof KEYS;
@@ -43,7 +47,7 @@ export type Key<T extends Table> = (typeof KEYS)[T][number];
  */
 export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
   const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {}, mail = {} } = values;
-  const { environment = {}, notify = {}, tmux = {} } = values;
+  const { environment = {}, notify = {}, tmux = {}, turns = {} } = values;
   return (
     hasKeysOf(file, values) &&
     isPlainName(project) &&
@@ -61,6 +65,8 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
     isPlainNotify(notify) &&
     hasKeysOf("tmux", tmux) &&
     Object.values(tmux).every(isText) &&
+    hasKeysOf("turns", turns) &&
+    isPlainTurns(turns) &&
     hasKeysOf("defaults", defaults) &&
     isTable(workers) &&
     Object.entries(workers).every(([key, entry]) => isName(key) && hasKeysOf("worker", entry))

@@ -1,11 +1,13 @@
 import * as z from "zod/mini";
-import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
+import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, TURNS_FROM_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
-import { checkName, nearest } from "../../protocol/names.ts";
+import { checkName, isName, nearest } from "../../protocol/names.ts";
+import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
 import { FOLDER, isFolderBelow } from "./folder.ts";
 import { KEEP, type Key, type Table } from "./keys.ts";
 import { NEED_KINDS } from "../../protocol/records/needs.ts";
+import { AT_ONCE, isAtOnce, isPerHour, isTimeout, PER_HOUR, TIMEOUT } from "./turns.ts";
 import { AFTER, COMMAND, isAfter, isCommand, isNtfy, isQuiet, NTFY, QUIET } from "./notify.ts";
 
 // The shapes of perdure.toml and of the user's config.toml. The message of an issue says what the value must be ("a text in quotes").
@@ -35,6 +37,11 @@ const name = z.string({ error: "a name in quotes" }).check((context) => {
 const ABOUT = `a text of at most ${ABOUT_CHARS_MAX} characters, on one line`;
 const isAbout = (value: string): boolean => value.length <= ABOUT_CHARS_MAX && !/\p{Cc}/u.test(value);
 const about = z.string({ error: ABOUT }).check(z.refine(isAbout, { error: ABOUT }));
+const SENDERS = `a list of at most ${TURNS_FROM_MAX} of "operator", "supervisor" and names`;
+const isSender = (value: string): boolean => value === OPERATOR || value === SUPERVISOR || isName(value);
+const senders = z
+  .array(z.string({ error: SENDERS }).check(z.refine(isSender, { error: SENDERS })), { error: SENDERS })
+  .check(z.maxLength(TURNS_FROM_MAX, SENDERS));
 const WAKES = `a whole number from 0 to ${WAKES_PER_HOUR_MAX}`;
 
 const defaults = {
@@ -48,6 +55,8 @@ const defaults = {
   env: z.exactOptional(variables),
   cwd: z.exactOptional(text),
   mode: z.exactOptional(choice(["tmux", "turn"])),
+  turns_from: z.exactOptional(senders),
+  activate: z.exactOptional(choice(["mail", "ask"])),
   restart: z.exactOptional(choice(["never", "on-failure", "always"])),
 } satisfies Keys<"defaults">;
 
@@ -94,6 +103,14 @@ const notify = table({
 
 const tmux = table({ conf: z.exactOptional(text) } satisfies Keys<"tmux">);
 
+const hourly = z.number({ error: PER_HOUR }).check(z.refine(isPerHour, { error: PER_HOUR }));
+const turns = table({
+  at_once: z.exactOptional(z.number({ error: AT_ONCE }).check(z.refine(isAtOnce, { error: AT_ONCE }))),
+  per_hour: z.exactOptional(hourly),
+  project_per_hour: z.exactOptional(hourly),
+  timeout: z.exactOptional(z.string({ error: TIMEOUT }).check(z.refine(isTimeout, { error: TIMEOUT }))),
+} satisfies Keys<"turns">);
+
 const project = {
   project: z.exactOptional(name),
   name: z.exactOptional(name),
@@ -103,6 +120,7 @@ const project = {
   records: z.exactOptional(records),
   policy: z.exactOptional(policy),
   mail: z.exactOptional(mail),
+  turns: z.exactOptional(turns),
 } satisfies Keys<"project">;
 
 /** Tables that run programs or send something away: a repository has no say in them, so they belong to the user's own file. */
@@ -117,6 +135,7 @@ export const userFile = table({
   environment: z.exactOptional(environment),
   notify: z.exactOptional(notify),
   tmux: z.exactOptional(tmux),
+  turns: z.exactOptional(turns),
 } satisfies Keys<"user">);
 
 /** The shape of perdure.toml. */

@@ -31,6 +31,10 @@ export interface FleetWorker {
   about: string | null;
   env: Record<string, string>;
   mode: "tmux" | "turn";
+  /** The senders whose mail may begin a turn; null for the default. */
+  turnsFrom: string[] | null;
+  /** The mail that begins a turn: all of it, or only what waits for an answer. */
+  activate: "mail" | "ask";
   restart: "never" | "on-failure" | "always";
   /** The text of the first turn of a new conversation. */
   prompt: string | null;
@@ -86,6 +90,7 @@ export function fleetOf(found: FoundProject, { config, source }: ConfigText, slu
         about: entry.own.about ?? null,
         env: variablesOf(entry),
         mode: modeOf(entry, program.vendor),
+        ...activationOf(entry, program.vendor),
         restart: entry.own.restart ?? entry.defaults.restart ?? ("on-failure" as const),
         prompt: prompt && render(prompt, name, peers, project, folders.worktree?.path ?? root),
       };
@@ -184,6 +189,19 @@ function modeOf(entry: FleetFileEntry, vendor: string | null): FleetWorker["mode
     );
   }
   return own.mode ?? (vendor === null ? undefined : defaults.mode) ?? "tmux";
+}
+
+/** Returns what begins the entry's turns; only a worker of turns has any. */
+function activationOf(entry: FleetFileEntry, vendor: string | null): Pick<FleetWorker, "turnsFrom" | "activate"> {
+  const { own, defaults } = entry;
+  for (const key of ["turns_from", "activate"] as const) {
+    if (own[key] === undefined || modeOf(entry, vendor) === "turn") continue;
+    throw entryError(entry, key, `.${key} is only for mode = "turn".`, "remove it, or set the mode");
+  }
+  return {
+    turnsFrom: own.turns_from ?? defaults.turns_from ?? null,
+    activate: own.activate ?? defaults.activate ?? "mail",
+  };
 }
 
 function render(prompt: Prompt, name: string, allNames: string[], project: string, root: string): string {

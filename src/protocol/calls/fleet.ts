@@ -5,6 +5,7 @@ import {
   FLEET_WORKERS_MAX,
   PROMPT_BYTES_MAX,
   SCREEN_LINES_MAX,
+  TURNS_FROM_MAX,
 } from "../../limits/index.ts";
 import type { DownItem, PaneRecord, SavedRecord, ScreenRecord, UpItem, UpResult } from "../records/fleet.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
@@ -25,6 +26,12 @@ const worker = z.strictObject({
   prompt: z.nullable(z.string().check(z.maxLength(PROMPT_BYTES_MAX))),
   openFiles: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
   about: z.optional(z.string().check(z.maxLength(ABOUT_CHARS_MAX))),
+  /** A worker of turns has no process between messages. Absent: it runs in a pane. */
+  mode: z.optional(z.enum(["tmux", "turn"])),
+  /** The senders whose mail may begin a turn; absent for the default. */
+  turnsFrom: z.optional(z.array(name).check(z.maxLength(TURNS_FROM_MAX))),
+  /** The mail that begins a turn: all of it, or only what waits for an answer. */
+  activate: z.optional(z.enum(["mail", "ask"])),
 });
 
 /** The workers that a fleet file declares, their panes, and their saved sessions. */
@@ -88,6 +95,13 @@ export const fleetCalls = {
     result: typeOnly<PaneRecord>(),
     agentsMay: false,
     changes: false,
+  },
+  /** Opens a worker of turns, which has no process, in a pane: a person takes its conversation over until the program ends. */
+  openPane: {
+    params: z.strictObject({ target }),
+    result: typeOnly<{ address: string; run: string | null }>(),
+    agentsMay: false,
+    changes: true,
   },
   /** Reads the screen of a run, given by its id or its generation; without one, of the newest run. */
   readScreen: {

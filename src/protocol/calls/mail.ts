@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
 import { FRAME_BYTES_MAX, IN_HAND_MAX, OFFERS_PER_CALL, RECIPIENTS_MAX } from "../../limits/index.ts";
-import { MAIL_STATES, type Admitted, type MailState, type MailStep, type MessageRecord } from "../records/mail.ts";
+import {
+  MAIL_STATES,
+  type Admitted,
+  type AskProgress,
+  type MailState,
+  type MailStep,
+  type MessageRecord,
+} from "../records/mail.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { attachedFiles, body, limit, messageId, name, onBehalf, projectRef, target, waitMs, whole } from "./shapes.ts";
 
@@ -39,8 +46,13 @@ export const mailCalls = {
       attach: attachedFiles,
       declared,
       waitMs,
+      /** Makes a turn for it, whatever the mode of the worker; only the operator may ask for that. */
+      turn: z.optional(z.literal(true)),
+      /** Sends what the turn shows, as items, while the answer is waited for. */
+      progress: z.optional(z.literal(true)),
     }),
     result: typeOnly<{ id: string; reply: MessageRecord }>(),
+    item: typeOnly<AskProgress>(),
     agentsMay: "ask",
     changes: true,
   },

@@ -6,8 +6,8 @@ import type { LaunchOrder } from "./launch.ts";
 export interface UpItem extends Hinted {
   address: string;
   name: string;
-  /** "running": it was running already. "refused": `reason` and `hint` say why, and what to do. */
-  outcome: "started" | "running" | "refused";
+  /** "running": it was running already. "asleep": mail will start it. "refused": `reason` and `hint` say why, and what to do. */
+  outcome: "started" | "running" | "asleep" | "refused";
   run: string | null;
   generation: number;
   session: LaunchOrder["session"];
@@ -17,6 +17,8 @@ export interface UpItem extends Hinted {
 export interface UpResult {
   started: number;
   running: number;
+  /** Workers of turns, which mail will start; a daemon of an earlier version knows none. */
+  asleep?: number;
   refused: number;
   /** The saved session that follows the fleet from now on. */
   session: string | null;

@@ -101,7 +101,20 @@ export type MailOutlook =
   /** Agents have woken each other, or this one, too often. */
   | "when a person prompts it"
   /** The reader's mail is paused. */
-  | "when it is no longer paused";
+  | "when it is no longer paused"
+  /** The reader has no process between messages: it is started for this one. */
+  | "in a turn of its own"
+  /** A person has the reader's conversation open, which no turn may be in at the same time. */
+  | "when nobody has it open any more"
+  /** The reader is on hold, or a bound keeps mail from beginning its turns. */
+  | "when a person has looked at it";
+
+/** News of a question while its answer is waited for; none of it is the answer. */
+export type AskProgress =
+  | { kind: "queued"; outlook: MailOutlook | null }
+  | { kind: "started"; run: string }
+  | { kind: "tool"; name: string }
+  | { kind: "text"; text: string };
 
 /** The receipt for a message that is on disk. */
 export interface Admitted {

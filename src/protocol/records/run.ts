@@ -8,6 +8,18 @@ export interface RunSummary {
   startedAt: string;
 }
 
+/** One turn without a terminal, begun by mail. */
+export interface TurnRecord {
+  /** The message that it answers; null where nobody waits for an answer. */
+  ask: string | null;
+  startedAt: string;
+  /** How long it took, or has taken by now. */
+  ms: number;
+  /** `returned`: the mail waits again. Null while the turn goes on. */
+  outcome: "answered" | "done" | "failed" | "returned" | "stopped" | null;
+  reason: string | null;
+}
+
 export interface RunRecord {
   id: string;
   generation: number;
@@ -21,6 +33,8 @@ export interface RunRecord {
   sessions: RunSession[];
   pid: number;
   displacedBy: string | null;
+  /** The turn that the run is, if it is one without a terminal. */
+  turn?: TurnRecord;
 }
 
 /** A conversation a run was in. */

@@ -1,7 +1,7 @@
 import type { Hint } from "../hint.ts";
 import type { Proved, Provenance, SessionRecord } from "./conversation.ts";
 import type { EnvironmentScope } from "./environment.ts";
-import type { RunRecord, RunSummary } from "./run.ts";
+import type { RunRecord, RunSummary, TurnRecord } from "./run.ts";
 
 // A worker, as `ls` and `show` answer and as `--json` prints it: others build on these fields.
 
@@ -10,6 +10,9 @@ export type WorkerState =
   | "starting"
   /** The worker lives, and nobody can tell whether it works; `idle`, `busy` and `blocked` are known. */
   | "running"
+  /** The worker has no process: its mail starts one for each turn. `turning`: it is in such a turn. */
+  | "asleep"
+  | "turning"
   | "idle"
   | "busy"
   | "blocked"
@@ -33,7 +36,7 @@ export interface WorkerSummary {
   about?: string;
   /** The reason why its conversation was never proved with the vendor's real program; null when it was. */
   unproved: string | null;
-  mode: "foreground" | "client" | "tmux";
+  mode: "foreground" | "client" | "tmux" | "turn";
   state: WorkerState;
   generation: number;
   run: RunSummary | null;
@@ -53,6 +56,8 @@ export interface WorkerSummary {
   words?: string;
   /** How the last run ended; null while one runs and before the first. */
   lastEnd: { reason: string; exit: number | null; at: string } | null;
+  /** The last turn that mail began, or the present one; left out for a worker without any. */
+  lastTurn?: TurnRecord;
 }
 
 interface SessionSummary {

@@ -16,6 +16,7 @@ import { laterCopies } from "./015-later-files.ts";
 import { notices } from "./016-notices.ts";
 import { windowOrder } from "./017-window-order.ts";
 import { environments } from "./018-environments.ts";
+import { turns } from "./019-turns.ts";
 
 /** All migrations in order; the schema version is the number of those that a store has. */
 export const MIGRATIONS: readonly string[] = [
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly string[] = [
   notices,
   windowOrder,
   environments,
+  turns,
 ];

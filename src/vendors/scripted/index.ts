@@ -28,6 +28,15 @@ const BLOCKED_EXIT: BlockedExitForms = {
   spoken: /^> \S/,
 };
 
+const CHOSEN = "perdure chooses the conversation";
+
+const ARGUMENTS: ArgumentTable = {
+  valued: wordSet("--model --name --script --persona --layout --session-id --resume --fork"),
+  noConversation: wordSet("--help --version"),
+  conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN, "--fork": CHOSEN },
+  headless: wordSet("-p --print"),
+};
+
 /** Our own small agent needs no model and no network. The demo shows it, and the tests start it by the hundred. */
 export const scripted: Adapter = {
   vendor: "scripted",
@@ -58,7 +67,7 @@ export const scripted: Adapter = {
     blockedExit: BLOCKED_EXIT,
   },
   delivery: scriptedDelivery,
-  turn: scriptedTurn(BLOCKED_EXIT),
+  turn: scriptedTurn(ARGUMENTS, BLOCKED_EXIT),
 };
 
 function idOfFile(path: string): string | null {
@@ -72,15 +81,6 @@ const FORM: TranscriptForm = {
     const words = line.type === "user" ? (textOf(line.text) ?? undefined) : undefined;
     return { session: textOf(own.id), version: textOf(own.version), seenIn: textOf(own.cwd) ?? undefined, words };
   },
-};
-
-const CHOSEN = "perdure chooses the conversation";
-
-const ARGUMENTS: ArgumentTable = {
-  valued: wordSet("--model --name --script --persona --layout --session-id --resume --fork"),
-  noConversation: wordSet("--help --version"),
-  conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN, "--fork": CHOSEN },
-  headless: wordSet("-p --print"),
 };
 
 function configDirOf(env: Environment): ConfigDir {

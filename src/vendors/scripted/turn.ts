@@ -1,12 +1,13 @@
 import { textOf } from "../../util/fields.ts";
+import { optionsIn, type ArgumentTable } from "../shared/arguments.ts";
 import { blockedExitOn, type BlockedExitForms } from "../shared/blocked-exit.ts";
 import { lastWordsOf, OutputLines } from "../shared/output-lines.ts";
 import type { TurnFacet, TurnOutcome, TurnProgress, TurnReader } from "../turn.ts";
 
 /** The scripted agent reads all of its stdin as one prompt, and prints an event a line with `--json`. */
-export function scriptedTurn(blockedExit: BlockedExitForms): TurnFacet {
+export function scriptedTurn(table: ArgumentTable, blockedExit: BlockedExitForms): TurnFacet {
   return {
-    args: (args) => [...args, "--print", "--json"],
+    args: (args) => [...optionsIn(args, table).filter((option) => !table.headless.has(option)), "--print", "--json"],
     reader: () => new ScriptedTurn(blockedExit),
     skipsPermissions: () => null,
     may: () => "repeat what it was told; it has no tools",

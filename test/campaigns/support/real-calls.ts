@@ -43,6 +43,7 @@ export function realCalls(random: () => number): RealCalls {
     down: { here, project, targets: [target], by: word(), killAfterMs: 0 },
     restart: { target, by: word(), fresh: false, killAfterMs: 0 },
     findPane: { target },
+    openPane: { target },
     readScreen: { target, lines: 1 },
     release: proof,
     keepalive: proof,

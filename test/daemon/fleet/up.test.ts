@@ -92,14 +92,16 @@ it("after a reboot the fleet waits for up, and all of it is resumed", async () =
   expect(await fleet.transcript("coder-1")).toContain("before the reboot");
 });
 
-it("C3: up of nothing but turn workers is refused, because it would start nothing", async () => {
+it("C3: workers of turns are told apart from those that were started", async () => {
   const turn = '[workers.reviewer]\nvendor = "scripted"\nmode = "turn"\n';
   const fleet = fleetHome(turn);
   const alone = await fleet.perdure(["up", "--yes"]);
-  expect(alone).toMatchObject({ code: 5, stderr: expect.stringContaining("Nothing was started") as string });
+  expect(alone).toMatchObject({ code: 0, stderr: expect.stringContaining("asleep; mail begins its turns") as string });
+  expect(alone.stdout).toContain("0 started");
   fleet.write(`${turn}[workers.coder]\nvendor = "scripted"\n`);
-  expect(await fleet.perdure(["up", "--yes"])).toMatchObject({ code: 0 });
-  expect((await fleet.perdure(["up", "reviewer"])).code).toBe(5);
+  expect(await fleet.up()).toMatchObject({ started: 1, asleep: 1 });
+  fleet.write('[workers.build]\ncommand = ["sleep", "60"]\nmode = "turn"\n');
+  expect(await fleet.perdure(["up", "--yes"])).toMatchObject({ code: 2 });
 });
 
 it("a daemon that was started for the fleet brings it back by itself after a reboot", async () => {

@@ -59,6 +59,8 @@ test("a fleet is read with its defaults, names and places", () => {
     about: null,
     env: { LOG: "info", REGION: "eu" },
     mode: "tmux",
+    turnsFrom: null,
+    activate: "mail",
     restart: "on-failure",
     prompt: null,
   };

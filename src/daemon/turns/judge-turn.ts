@@ -1,0 +1,93 @@
+import { TURN_TRIES_MAX } from "../../limits/index.ts";
+import { statIfThere } from "../../state/files.ts";
+import { lastEntryOfRun } from "../../store/conversations.ts";
+import type { Run } from "../../store/runs.ts";
+import type { Turn } from "../../store/turns.ts";
+import { workerById } from "../../store/workers.ts";
+import type { TurnOutcome } from "../../vendors/turn.ts";
+import type { TurnServices } from "./services.ts";
+
+/** The fate of the messages of a turn. */
+export type Judgement =
+  | { kind: "answer"; text: string }
+  /** No answer can be expected: the messages are dead, with the reason. */
+  | { kind: "failed"; reason: string }
+  /** The messages wait again; `onHold` until somebody has logged in, or a limit has passed. */
+  | { kind: "returned"; reason: string; onHold: string | null }
+  /** Somebody has stopped the turn when it had done something already. */
+  | { kind: "stopped"; reason: string };
+
+/** The facts of a turn, beside what its program has printed. */
+export interface TurnFacts {
+  run: Run;
+  turn: Turn;
+  /** The program has shown a step of the turn. */
+  hasBegun: boolean;
+  /** How often the first of the messages was offered, this turn included. */
+  tries: number;
+}
+
+/** Judges what a program has said came of its turn. An answer counts only from the conversation that the turn was begun in. */
+export function judgeOutcome(services: TurnServices, { run, turn }: TurnFacts, outcome: TurnOutcome): Judgement {
+  const { session } = outcome;
+  if (session !== null && turn.session !== "" && session !== turn.session) {
+    return failed(`it was in conversation ${session}, and not in its own`);
+  }
+  const proof = lastEntryOfRun(services.db, run.id);
+  if (proof?.proved === "false") return failed(`it was in a wrong conversation: ${proof.evidence ?? "no evidence"}`);
+  if (outcome.kind === "answer") {
+    return outcome.text.trim() === "" ? failed("it ended without an answer") : { kind: "answer", text: outcome.text };
+  }
+  const { why, blockedBy } = outcome;
+  return blockedBy === null ? failed(why) : { kind: "returned", reason: why, onHold: why };
+}
+
+/**
+ * Judges a turn that was stopped, killed or lost before its program said what came of it. It is made again only if nothing of it shows:
+ * said once more, a prompt that an agent has begun to act on might be acted on twice.
+ */
+export function judgeUnfinished(
+  services: TurnServices,
+  facts: TurnFacts,
+  exit: number | null,
+  said: TurnOutcome,
+): Judgement {
+  const { run, tries } = facts;
+  const begun = facts.hasBegun || hasGrown(services, facts);
+  const stopper = run.stoppedBy ?? run.displacedBy;
+  if (stopper !== null) {
+    const reason = `stopped by ${stopper}`;
+    return begun ? { kind: "stopped", reason: `${reason} after it had begun` } : returned(reason);
+  }
+  const isKilled = exit === null || SIGNALLED.has(exit);
+  if (!isKilled) return judgeOutcome(services, facts, said);
+  const how = exit === null ? "killed" : `ended by a signal (exit code ${exit})`;
+  if (begun) return failed(`it was ${how} after it had begun${lastWords(services, run)}`);
+  return tries < TURN_TRIES_MAX
+    ? returned(`it was ${how} before it had begun`)
+    : failed(`it was ${how} ${tries} times before it had begun`);
+}
+
+/** The exit codes of a program that HUP, INT, QUIT, ABRT, KILL, SEGV or TERM has ended. */
+const SIGNALLED: ReadonlySet<number> = new Set([129, 130, 131, 134, 137, 139, 143]);
+
+/** Tells whether something was added to the conversation since the program was started. */
+function hasGrown(services: TurnServices, { run, turn }: TurnFacts): boolean {
+  const file = services.conversations.transcriptOf(run.id);
+  const size = file === null ? undefined : statIfThere(file)?.size;
+  return size !== undefined && size > (turn.bytesBefore ?? 0);
+}
+
+function lastWords(services: TurnServices, run: Run): string {
+  const worker = workerById(services.db, run.workerId);
+  const words = worker && services.conversations.lastWordsOf(run.id, worker);
+  return words === null ? "" : `; last in its conversation: ${words}`;
+}
+
+function failed(reason: string): Judgement {
+  return { kind: "failed", reason };
+}
+
+function returned(reason: string): Judgement {
+  return { kind: "returned", reason, onHold: null };
+}

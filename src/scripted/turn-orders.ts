@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { printError, printJson } from "./print.ts";
+
+/** The words in a prompt with which tests make a turn go badly, or slowly: `[[sleep 500]] [[kill]]`. */
+const ORDER = /\[\[([a-z-]+)(?: ([^\]]*))?\]\]/g;
+
+/** The things that a turn does before the agent answers; only for tests of what becomes of such turns. */
+export interface TurnOrders {
+  /** Before the prompt is in the transcript. */
+  beforeTurn(prompt: string): Promise<void>;
+  /** Before the answer; returns what is said in its place, null for the usual answer. */
+  beforeAnswer(prompt: string): Promise<string | null>;
+}
+
+export const TURN_ORDERS: TurnOrders = {
+  async beforeTurn(prompt) {
+    for (const [word] of ordersIn(prompt)) if (word === "kill-first") await killed();
+  },
+  async beforeAnswer(prompt) {
+    let answer: string | null = null;
+    for (const [word, argument] of ordersIn(prompt)) {
+      if (word === "sleep") await sleep(Number(argument));
+      if (word === "kill") await killed();
+      if (word === "tool") printJson({ type: "tool", name: argument });
+      if (word === "say") answer = argument;
+      if (word === "say-nothing") answer = "";
+      if (word === "login") leave("Not logged in. Please log in and start again.");
+      if (word === "limit") leave("Usage limit reached. It resets tomorrow.");
+      if (word === "fail") leave(argument);
+    }
+    return answer;
+  },
+};
+
+function ordersIn(prompt: string): [word: string, argument: string][] {
+  return [...prompt.matchAll(ORDER)].map(([, word = "", argument = ""]) => [word, argument]);
+}
+
+async function killed(): Promise<void> {
+  process.kill(process.pid, "SIGKILL");
+  await sleep(60_000);
+}
+
+function leave(why: string): never {
+  printError(why);
+  process.exit(1);
+}
