@@ -10,7 +10,7 @@ import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
 import { attachmentPaths, messageBody, messageIdOption, senderRef } from "./mail-common.ts";
 
 export const turn: Command = {
-  summary: "have a worker that does not run make one turn, and print its answer",
+  summary: "start a worker for one turn, and print its answer",
   usage: "NAME TEXT [options]",
   details: [
     "The agent is started without a terminal, in its own conversation, is told the TEXT, and ends; the last thing it says is the",
