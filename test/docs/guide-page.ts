@@ -8,6 +8,8 @@ export interface PageSetting {
   fleet: boolean;
   /** Whether a conversation of the first agent was begun by hand. */
   conversation: boolean;
+  /** Whether the fleet file has a worker of turns. */
+  turns: boolean;
   /** Whether the project's folder was renamed to `moved` in the meantime. */
   moved: boolean;
 }
@@ -60,6 +62,7 @@ function setting(head: string): PageSetting {
   return {
     agents: (told.get("agents") ?? "").split(" ").filter(Boolean),
     fleet: told.has("fleet"),
+    turns: told.has("turns"),
     conversation: told.has("conversation"),
     moved: told.has("moved"),
   };

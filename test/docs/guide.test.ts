@@ -66,9 +66,16 @@ async function prepare({ setting }: GuidePage): Promise<void> {
   home.git(["init", "-q"]);
   home.git(["commit", "-q", "--allow-empty", "-m", "begin"]);
   if (setting.fleet) await bringUpFleet(setting);
+  if (setting.turns) await trustTurns(setting);
   const [first] = personas;
   if (setting.conversation && first !== undefined) await beginByHand(first);
   if (setting.moved) renameSync(home.project, join(home.dir, "moved"));
+}
+
+/** Writes the fleet file of the page, and agrees to it as the page says. */
+async function trustTurns({ agents: [vendor = "claude"] }: PageSetting): Promise<void> {
+  writeFileSync(join(home.project, "perdure.toml"), `[workers.reviewer]\nvendor = "${vendor}"\nmode = "turn"\n`);
+  expect((await home.perdure(["trust", "--yes"])).code).toBe(0);
 }
 
 async function bringUpFleet({ agents: [planner = "claude", coder = planner] }: PageSetting): Promise<void> {
