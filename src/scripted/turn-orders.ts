@@ -22,6 +22,7 @@ export const TURN_ORDERS: TurnOrders = {
       if (word === "sleep") await sleep(Number(argument));
       if (word === "kill") await killed();
       if (word === "tool") printJson({ type: "tool", name: argument });
+      if (word === "pass") await pass(argument);
       if (word === "say") answer = argument;
       if (word === "say-nothing") answer = "";
       if (word === "login") leave("Not logged in. Please log in and start again.");
@@ -34,6 +35,15 @@ export const TURN_ORDERS: TurnOrders = {
 
 function ordersIn(prompt: string): [word: string, argument: string][] {
   return [...prompt.matchAll(ORDER)].map(([, word = "", argument = ""]) => [word, argument]);
+}
+
+/** Writes the same order to another worker, as the agent's own shell would: `[[pass NAME PERDURE]]`. */
+async function pass(argument: string): Promise<void> {
+  const [to = "", perdure = ""] = argument.split(" ");
+  const { spawn } = process.getBuiltinModule("node:child_process"); // 5 ms of every start otherwise
+  const order = `[[pass ${process.env.PERDURE_NAME} ${perdure}]]`;
+  const child = spawn(perdure, ["send", to, `go on ${order}`], { stdio: "ignore" });
+  await new Promise<void>((resolve) => child.on("close", () => resolve()).on("error", () => resolve()));
 }
 
 async function killed(): Promise<void> {

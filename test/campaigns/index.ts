@@ -27,6 +27,7 @@ import { ownFiles } from "./27-own-files.ts";
 import { twoNamespaces } from "./25-two-namespaces.ts";
 import { proofIsProof } from "./28-proof.ts";
 import { intoTheConversation } from "./29-into-the-conversation.ts";
+import { answeredOnce } from "./30-answered-once.ts";
 
 /** All campaigns, in the order of the promises. */
 export const CAMPAIGNS: readonly AnyCampaign[] = [
@@ -58,4 +59,5 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   twoNamespaces,
   proofIsProof,
   intoTheConversation,
+  answeredOnce,
 ];

@@ -29,6 +29,8 @@ type ProgressListener = (progress: TurnProgress | { kind: "started"; run: string
 export class Turns {
   readonly #services: TurnServices;
   readonly #followers = new Map<string, TurnFollower>();
+  /** The workers of the turns whose programs live, answered or not, by their runs. */
+  readonly #live = new Map<string, number>();
   /** The workers whose mailboxes are listened to. */
   readonly #listening = new Map<number, () => void>();
   readonly #starting = new Set<number>();
@@ -137,6 +139,7 @@ export class Turns {
 
   /** Follows a turn that an earlier daemon has begun, or that ended while there was none. */
   adopted(run: Run): void {
+    if (run.turn === 1) this.#live.set(run.id, run.workerId);
     this.#followRun(run, true);
   }
 
@@ -151,6 +154,7 @@ export class Turns {
   }
 
   ended(runId: string): void {
+    this.#live.delete(runId);
     const follower = this.#followers.get(runId);
     follower?.close();
     this.#followers.delete(runId);
@@ -224,14 +228,9 @@ export class Turns {
   }
 
   #hasRoom({ projectId }: Worker, { atOnce }: TurnSettings): boolean {
-    const own = [...this.#followers.values()].filter(({ run }) => this.#projectOf(run.workerId) === projectId).length;
-    const starting = [...this.#starting].filter((id) => !this.#isFollowed(id));
-    const ownStarting = starting.filter((id) => this.#projectOf(id) === projectId).length;
-    return this.#followers.size + starting.length < atOnce.all && own + ownStarting < atOnce.project;
-  }
-
-  #isFollowed(workerId: number): boolean {
-    return [...this.#followers.values()].some(({ run }) => run.workerId === workerId);
+    const busy = new Set([...this.#live.values(), ...this.#starting]);
+    const own = [...busy].filter((id) => this.#projectOf(id) === projectId);
+    return busy.size < atOnce.all && own.length < atOnce.project;
   }
 
   #projectOf(workerId: number): number | null {
@@ -241,7 +240,9 @@ export class Turns {
   async #start(worker: Worker, next: Parameters<typeof startTurn>[2]): Promise<void> {
     try {
       const run = await startTurn(this.#services, worker, next);
-      if (run !== null) this.#followRun(run, false);
+      if (run === null) return;
+      if (runById(this.#services.db, run.id)?.endedMs === null) this.#live.set(run.id, worker.id);
+      this.#followRun(run, false);
     } catch (error) {
       await this.#refused(worker, error).catch((why: unknown) => {
         const kind = failureKind(why);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { UpItem } from "../../../src/protocol/records/fleet.ts";
 import { eventually } from "../../support/check.ts";
-import { TurnHome } from "./turn-home.ts";
+import { TurnHome } from "../../support/turn-home.ts";
 
 // Workers that sleep until they are asked, on real daemons and processes. Each test has a worker of its own.
 

@@ -1,8 +1,8 @@
-import type { MailStep, MessageRecord } from "../../../src/protocol/records/mail.ts";
-import type { History } from "../../../src/protocol/records/run.ts";
-import { eventually } from "../../support/check.ts";
-import { FleetHome } from "../../support/fleet-home.ts";
-import type { Finished } from "../../support/home.ts";
+import type { MailStep, MessageRecord } from "../../src/protocol/records/mail.ts";
+import type { History } from "../../src/protocol/records/run.ts";
+import { eventually } from "./check.ts";
+import { FleetHome } from "./fleet-home.ts";
+import type { Finished } from "./home.ts";
 
 /** A home whose workers have no process between messages. The built-in agent does what words in its mail say: `[[sleep 500]]`. */
 export class TurnHome extends FleetHome {
