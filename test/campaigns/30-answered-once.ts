@@ -105,18 +105,12 @@ class Play {
     return 1;
   }
 
+  /** Waits for as long as there are fewer and fewer without an end. */
   async #untilSettled(): Promise<void> {
-    for (let left = this.#asked.size; left > 0;) {
-      const before = left;
-      await eventually(
-        `fewer than ${before} asks without an end`,
-        async () => {
-          left = await this.#open();
-          if (left === before) await sleep(20);
-          return left < before;
-        },
-        STALLED_MS,
-      );
+    for (let left = await this.#open(), before = left; left > 0; before = left) {
+      const isLess = async (): Promise<boolean> => (await this.#open()) < before;
+      await eventually(`fewer than ${before} asks without an end`, isLess, STALLED_MS);
+      left = await this.#open();
     }
   }
 
