@@ -124,7 +124,8 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
     calls: ["records", "names", "run-id", "errors"],
   },
   project: {
-    find: [],
+    owners: [],
+    find: ["owners"],
     "path-inside": [],
     "ask-git": [],
     fingerprint: ["ask-git"],

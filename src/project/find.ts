@@ -5,6 +5,7 @@ import { isPerdureError } from "../protocol/errors.ts";
 import { slugName } from "../protocol/names.ts";
 import { readBounded, readIfReadable } from "../state/bounded-read.ts";
 import { isErrno } from "../state/files.ts";
+import { Owners } from "./owners.ts";
 
 /** The folder a command was called from, as a project. */
 export interface FoundProject {
@@ -17,13 +18,17 @@ export interface FoundProject {
   here: string;
   /** The slug that the project gets if no other project has it. */
   base: string;
+  /** The nearest `.git` or perdure.toml above that is another user's, and does not make the project for that reason. */
+  passedOver?: { file: string; uid: number };
 }
 
 export const CONFIG_FILE = "perdure.toml";
 
 export function findProject(cwd: string): FoundProject {
   const start = realpathSync.native(cwd);
-  return findRepository(start) ?? findFolder(start);
+  const owners = new Owners(start);
+  const found = findRepository(start, owners) ?? findFolder(start, owners);
+  return owners.passedOver === null ? found : { ...found, passedOver: owners.passedOver };
 }
 
 /** Returns the folder of the project's only fleet file: the main tree, or the caller's own for a bare repository. */
@@ -70,10 +75,10 @@ export function workingTrees({ kind, identity, root, here }: FoundProject): stri
   return [...new Set([root, here, ...trees.filter(exists).map((tree) => realpathSync(tree))])];
 }
 
-function findRepository(start: string): FoundProject | null {
+function findRepository(start: string, owners: Owners): FoundProject | null {
   for (const folder of selfAndAncestors(start)) {
     const git = gitDirs(folder);
-    if (git === null) continue;
+    if (git === null || !git.files.every((file) => owners.mayRule(file, folder))) continue;
     const identity = realpathSync(git.common);
     const root = rootOf(identity, folder, git.shared);
     const label = basename(root).replace(/\.git$/, "");
@@ -83,8 +88,11 @@ function findRepository(start: string): FoundProject | null {
 }
 
 /** Finds the project outside a repository: the nearest folder with a perdure.toml, else the folder itself. */
-function findFolder(start: string): FoundProject {
-  const configured = selfAndAncestors(start).find((folder) => exists(join(folder, CONFIG_FILE)));
+function findFolder(start: string, owners: Owners): FoundProject {
+  const configured = selfAndAncestors(start).find((folder) => {
+    const file = join(folder, CONFIG_FILE);
+    return exists(file) && owners.mayRule(file, folder);
+  });
   const root = configured ?? start;
   return { kind: "folder", identity: root, root, here: root, base: slugName(basename(root) || "root") };
 }
@@ -93,15 +101,18 @@ function findFolder(start: string): FoundProject {
 function gitDirs(folder: string): GitDirs | null {
   const dotGit = join(folder, ".git");
   const kind = kindOf(dotGit);
-  if (kind === "folder") return exists(join(dotGit, "HEAD")) ? { common: dotGit, shared: false } : null;
+  if (kind === "folder")
+    return exists(join(dotGit, "HEAD")) ? { common: dotGit, shared: false, files: [dotGit] } : null;
   if (kind === "file") return linkedDirs(folder, dotGit);
-  return isBareRepository(folder) ? { common: folder, shared: true } : null;
+  return isBareRepository(folder) ? { common: folder, shared: true, files: [join(folder, "HEAD")] } : null;
 }
 
 interface GitDirs {
   common: string;
   /** Whether other working trees use the same folder; a submodule has one of its own. */
   shared: boolean;
+  /** What makes the folder a repository: whoever owns it decides what its project is. */
+  files: string[];
 }
 
 function rootOf(identity: string, here: string, shared: boolean): string {
@@ -123,7 +134,9 @@ function linkedDirs(folder: string, dotGit: string): GitDirs | null {
   const gitDir = resolve(folder, pointer.trim());
   if (!exists(join(gitDir, "HEAD"))) return null;
   const common = readGitFile(join(gitDir, "commondir"));
-  return common === null ? { common: gitDir, shared: false } : { common: resolve(gitDir, common.trim()), shared: true };
+  const files = [dotGit, gitDir];
+  if (common === null) return { common: gitDir, shared: false, files };
+  return { common: resolve(gitDir, common.trim()), shared: true, files };
 }
 
 /** Reads one of git's own small files; null for one that does not exist. */
@@ -148,19 +161,13 @@ function kindOf(path: string): "folder" | "file" | null {
   try {
     // Most of what is looked for is not there, and an error for each of them would take longer than all the looking.
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats === undefined || isForeignOwner(stats.uid)) return null;
+    if (stats === undefined) return null;
     if (stats.isDirectory()) return "folder";
     return stats.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory() ? "folder" : "file";
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP")) return null;
     throw error;
   }
-}
-
-/** Another user's `/tmp/.git` must not turn everything below into a project; git ignores it for the same reason. */
-function isForeignOwner(uid: number): boolean {
-  const own = process.getuid?.() ?? 0;
-  return own !== 0 && uid !== 0 && uid !== own;
 }
 
 function exists(path: string): boolean {

@@ -19,7 +19,13 @@ import { adapterOf, type Adapter } from "../../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
 import { toFleetEntry } from "../shared/fleet-entries.ts";
-import { declaredWorkersHere, findProjectHere, projectRefHere, startCommandHere } from "../shared/here.ts";
+import {
+  declaredWorkersHere,
+  findProjectHere,
+  passedOverNote,
+  projectRefHere,
+  startCommandHere,
+} from "../shared/here.ts";
 
 import { printable } from "../shared/output.ts";
 import { undeliveredMail } from "./undelivered-mail.ts";
@@ -158,6 +164,9 @@ function checkProject(): Diagnosis[] {
     if (existsSync(stray) && found.here !== process.cwd()) {
       return [note("project", `${stray} is not read: the project's root is ${found.here}`, `move it to ${found.here}`)];
     }
+    const passedOver = passedOverNote(found);
+    if (passedOver !== null)
+      return [note("project", passedOver, `git config --global --add safe.directory DIR, if you trust that user`)];
     return [ok("project", found.root)];
   } catch (thrown) {
     const error = asPerdureError(thrown);

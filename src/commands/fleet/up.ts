@@ -7,7 +7,7 @@ import { nameKey } from "../../protocol/names.ts";
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { selectWorkers, requireFleet } from "../shared/fleet-entries.ts";
-import { findProjectHere, projectRefHere } from "../shared/here.ts";
+import { findProjectHere, passedOverNote, projectRefHere } from "../shared/here.ts";
 import { movedAttention } from "../shared/moved-note.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { noteUnusedFolders } from "../shared/folder-notes.ts";
@@ -63,6 +63,8 @@ export const up: Command = {
   async run({ words, values, rest, out }) {
     if (values.all === true) return (await import("./up-all.ts")).upEverywhere(words, values, rest, out);
     const found = findProjectHere();
+    const passedOver = passedOverNote(found);
+    if (passedOver !== null) out.note(printable(`perdure: ${passedOver}`));
     const here = projectRefHere(found);
     const fleet = await fleetFor(found, { words, values, rest, out });
     const workers = selectWorkers(fleet, words);

@@ -13,7 +13,7 @@ import { provedVendors, vendorNames } from "../../vendors/programs.ts";
 import { callDaemon } from "../shared/call.ts";
 import { claimForLaunch, LOADED_LATE, matchVendor } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { findProjectHere, projectRefHere, targetOf } from "../shared/here.ts";
+import { findProjectHere, passedOverNote, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { environmentHere } from "../shared/environment-here.ts";
 import type { CommandToRun } from "./vendor-command.ts";
@@ -62,6 +62,8 @@ export const runCommand: Command = {
   // resolve the name → find the program → claim, which plans → write what the launch needs → exec the wrapper
   async run({ words, rest, values, out }) {
     const found = findProjectHere();
+    const passedOver = passedOverNote(found);
+    if (passedOver !== null) out.note(printable(`perdure: ${passedOver}`));
     const target = targetOf(words[0] ?? "", projectRefHere(found));
     const stored = await storedWorker(target);
     const neverStarted = stored?.command == null && values.vendor === undefined;

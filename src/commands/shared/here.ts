@@ -17,6 +17,13 @@ export function findProjectHere(): FoundProject {
   }
 }
 
+/** Says that another user's repository or fleet file above does not count; null where there is none. */
+export function passedOverNote({ passedOver, here }: FoundProject): string | null {
+  if (passedOver === undefined) return null;
+  const { file, uid } = passedOver;
+  return `${file} belongs to another user (uid ${uid}), so the project here is ${here} alone`;
+}
+
 /** Refers to the project of the current folder, also when a mistake in perdure.toml hides the slug it asks for. */
 export function projectRefHere(found = findProjectHere()): ProjectRef {
   const { identity, root, base } = found;
