@@ -19,6 +19,14 @@ export function isNested(table: ProcessTable, callerPid: number, run: string): b
   return line.slice(end).some((agent) => agent !== null);
 }
 
+/**
+ * Tells whether the caller is below a vendor's background service. The service inherited the run of whoever started it first, and
+ * passes that on to agents of other workers, folders and projects: whose the caller is, nobody can tell.
+ */
+export function isBelowService(table: ProcessTable, callerPid: number, run: string): boolean {
+  return commandsAbove(table, callerPid, run).some((argv) => isVendorService(argv));
+}
+
 /** Tells whether an agent, a worker's or any other, is above the process: whoever typed the command is not a person at a shell. */
 export function isBelowAgent(table: ProcessTable, pid: number): boolean {
   let above = table.inspect(pid)?.parentPid ?? 0;

@@ -5,7 +5,7 @@ import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkMessageBytes, MESSAGE_ID, type MessageRecord } from "../../protocol/records/mail.ts";
 import { shorten } from "../../protocol/names.ts";
-import { isNested } from "../../launch/nesting.ts";
+import { isBelowService, isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import { NOT_UTF8, readBytesUpTo, readForeignUtf8 } from "../../state/bounded-read.ts";
 import type { Invocation } from "../shared/command.ts";
@@ -15,10 +15,23 @@ import { age, size } from "../shared/table.ts";
 
 // Helpers that the verbs of mail share.
 
-/** Identifies the caller: the worker of the token in the environment, and whether the caller is a nested agent of it. */
+/**
+ * Identifies the caller: the worker of the token in the environment, and whether the caller is a nested agent of it. Throws below a
+ * vendor's background service, where the token is that of whoever started the service.
+ */
 export function senderRef(): Pick<CallParams<"send">, "as" | "nested"> {
-  const run = process.env.PERDURE_RUN;
-  return { as: null, nested: run !== undefined && run !== "" && isNested(processTable(), process.ppid, run) };
+  const { PERDURE_RUN: run, PERDURE_NAME: name } = process.env;
+  if (run === undefined || run === "") return { as: null, nested: false };
+  const table = processTable();
+  if (isBelowService(table, process.ppid, run)) throw belowService(name ?? run);
+  return { as: null, nested: isNested(table, process.ppid, run) };
+}
+
+function belowService(name: string): PerdureError {
+  const why = `it was started inside ${shorten(name)}, and serves agents of other folders, too`;
+  return new PerdureError("refused", `An agent below its vendor's background service has no worker's name: ${why}.`, {
+    hint: "an agent that perdure starts has one: perdure run NAME -- COMMAND",
+  });
 }
 
 /** Refers to the project whose mail is meant. */

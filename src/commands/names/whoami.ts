@@ -7,7 +7,7 @@ import { whoami, type SinceStart } from "../../project/whoami.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
-import { isNested } from "../../launch/nesting.ts";
+import { isBelowService, isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
 import { readIfThere } from "../../state/files.ts";
@@ -30,7 +30,7 @@ export const whoamiCommand: Command = {
   words: [0, 0],
 
   async run({ values, out }) {
-    const { env } = process;
+    const env = ownEnvironment();
     let config: Settings | undefined;
     const found = memoize(findProjectHere);
     const projectConfig = (): Settings => (config ??= readProjectSettings(found()));
@@ -49,11 +49,20 @@ export const whoamiCommand: Command = {
       const run = identity.run ? `  run ${identity.run}, generation ${identity.generation}\n` : "";
       const supervisor = identity.supervisor ? `  a nested agent of ${identity.supervisor}\n` : "";
       const lost = identity.displaced ? "  taken over: the name is no longer this run's\n" : "";
-      const durable = identity.durable ? "" : identity.source === "fallback" ? OPERATOR_HERE : NOT_DURABLE;
+      const alias = env !== process.env ? BELOW_SERVICE : identity.source === "fallback" ? OPERATOR_HERE : NOT_DURABLE;
+      const durable = identity.durable ? "" : alias;
       return printable(`${identity.address}\n${run}${lost}${supervisor}  by ${identity.source}${durable}`);
     });
   },
 };
+
+/** Returns the environment, without the worker where a vendor's background service has inherited it from whoever started it. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  const { env } = process;
+  if (!env.PERDURE_RUN || !isBelowService(processTable(), process.ppid, env.PERDURE_RUN)) return env;
+  const ofWorker = /^(?:PERDURE_(?:PROJECT|NAME|RUN|GENERATION|TOKEN)|PI_INTERCOM_.*|AI_AGENT_ID)$/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !ofWorker.test(name)));
+}
 
 /** Reads what the daemon has left in a run's folder of its worker, so that no daemon is needed. */
 function sinceStartOf(run: string): SinceStart {
@@ -63,6 +72,7 @@ function sinceStartOf(run: string): SinceStart {
     displaced: existsSync(join(folder, DISPLACED_FILE)),
   };
 }
+const BELOW_SERVICE = ", not durable: below a vendor's background service, whose worker nobody can tell";
 const NOT_DURABLE = ", not durable: no mail, no lease";
 /** The alias is for programs that need some name; mail knows a caller outside of any worker as the operator. */
 const OPERATOR_HERE = ", not durable: no worker, so mail knows you as the operator (perdure inbox)";
