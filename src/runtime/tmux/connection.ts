@@ -106,7 +106,8 @@ export class TmuxConnection {
   async #start(): Promise<ControlClient> {
     const mark = serverMark(this.#options.processes.namespace());
     await startServer({ ...this.#options, environment: this.#environment }, mark);
-    const client = await this.find();
+    // A search that began before there was a server may still be under way, and finds none.
+    const client = (await this.find()) ?? (await this.find());
     if (client) return client;
     throw new PerdureError("unavailable", `tmux started no server at ${this.#options.socket}.`, {
       hint: `try it by hand: ${this.#options.file} -S ${this.#options.socket} new-session`,

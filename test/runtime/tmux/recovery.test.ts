@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { until } from "../../terminal/tmux.ts";
+import { findTmux } from "../../../src/runtime/tmux/find.ts";
 import { TmuxFixture, sh, SLEEP } from "./tmux-fixture.ts";
 
 /** How long tmux may take to answer; less where it is stopped, and the end of that time is what is waited for. */
@@ -39,6 +40,20 @@ test("the control client is killed: whoever waits is told to try again, and tryi
   expect(Array.isArray(outcome) ? RETRY : outcome).toMatchObject(RETRY);
   const panes = await until("the panes again", () => server.panes().catch(() => null));
   expect(panes.find(({ id }) => id === pane)).toMatchObject({ dead: false, workerId: "id-w" });
+});
+
+test("a search for the server that began before there was one does not hide the one that was started", async () => {
+  const file = join(fixture.dir, "tmux");
+  // A busy machine: the server takes a moment to start, and a client that found none a longer one to say so.
+  const slow = `case "$*" in *start-server*) sleep 0.2 ;; esac\ntmux "$@" || { sleep 0.5; exit 1; }\n`;
+  writeFileSync(file, `#!/bin/sh\n${slow}`, { mode: 0o755 });
+  const server = fixture.server({ tmux: { ...findTmux(process.env.PATH), file } });
+  const looking = new AbortController();
+  const looks = (async () => {
+    while (!looking.signal.aborted) await server.panes();
+  })();
+  await server.ensure().finally(() => looking.abort());
+  await looks;
 });
 
 /** Takes another title at each USR1. */
