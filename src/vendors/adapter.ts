@@ -225,8 +225,8 @@ export interface ScreenFacet {
   /** The lines with which the program says that a login or a limit keeps it from going on. */
   readonly blockedExit?: BlockedExitForms;
   /**
-   * The line with which the program says, once, that it could not write its transcript and records nothing more of the conversation;
-   * its first group is the words. For one that goes on answering: its user may never see that line.
+   * The line with which the program says that it could not write its transcript, so that the conversation lacks something from then on,
+   * or is recorded no more; its first group is the words. For one that goes on answering: its user may never see that line.
    */
   readonly stopsRecording?: MarkedLine;
   /** The program tells of a failed turn on its screen alone, so the screen is read at the end of every turn. */

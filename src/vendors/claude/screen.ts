@@ -1,6 +1,6 @@
 import type { ScreenFacet } from "../adapter.ts";
 import type { BlockedExitForms } from "../shared/blocked-exit.ts";
-import type { Dialog } from "../shared/screen.ts";
+import type { Dialog, MarkedLine } from "../shared/screen.ts";
 
 /**
  * Dialogs before the first sign. Later the registry tells; the title never does, because it looks the same at work and
@@ -36,5 +36,25 @@ const BLOCKED_EXIT: BlockedExitForms = {
   ],
 };
 
+/**
+ * Claude says so as long as its last write has failed, and goes on answering. It does not write later what it could not write, so that
+ * the conversation has a gap from then on, whatever it shows.
+ */
+const STOPS_RECORDING: MarkedLine = {
+  form: /^⚠\uFE0E? (Transcript writes are failing \([^)]*\))/,
+  column: 2,
+  inFooter: true,
+};
+
 /** The screen of claude. */
-export const claudeScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT };
+export const claudeScreen: ScreenFacet = {
+  dialogs: DIALOGS,
+  blockedExit: BLOCKED_EXIT,
+  stopsRecording: STOPS_RECORDING,
+  remedies: [
+    [
+      /^Transcript writes are failing/,
+      "what is said meanwhile is lost to a resume: make room, or its files writable, then /clear",
+    ],
+  ],
+};

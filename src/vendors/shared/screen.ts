@@ -45,14 +45,19 @@ function indentedLines(text: string): { line: string; indent: number }[] {
 export interface MarkedLine {
   readonly form: RegExp;
   readonly column: number;
+  /** The line stands below the last rule across the screen, where the program says things of its own. */
+  readonly inFooter?: true;
 }
 
 /** Returns the words with which a program says, anywhere on its screen, that it no longer records its conversation; null without them. */
 export function unrecordedOn(text: string, said: MarkedLine | undefined): string | null {
   if (said === undefined) return null;
-  const lines = indentedLines(text).filter(({ indent }) => indent === said.column);
+  const shown = said.inFooter ? (text.split(RULE).at(-1) ?? "") : text;
+  const lines = indentedLines(shown).filter(({ indent }) => indent === said.column);
   return lines.map(({ line }) => said.form.exec(line)?.[1]).find((words) => words !== undefined) ?? null;
 }
+
+const RULE = /^[─━]{20,}\s*$/m;
 
 /** The line that tmux puts below the last screen of a program. */
 const PANE_ENDED = /^(Pane is dead \(|\[.* has ended\b.*\]$)/;

@@ -21,7 +21,8 @@ export const gap: Case = {
   long: true,
   async run(setup) {
     if (setup.mode === "headless") return cutOff(setup);
-    const { losesSilently, stopsRecording } = setup.traits;
+    const { losesSilently, stopsRecording, failsToRecord } = setup.traits;
+    if (failsToRecord !== undefined) await unwrittenAndTold(setup, failsToRecord);
     if (stopsRecording !== undefined) return unwrittenFromThenOn(setup, stopsRecording);
     if (losesSilently === true) return unwrittenForAMoment(setup);
     setup.notes.push(`${setup.vendor.name} says itself that it cannot write`);
@@ -48,6 +49,24 @@ async function unwrittenForAMoment(setup: LiveSetup): Promise<void> {
   await answered(worker, await worker.inFront(), "three");
   await worker.kill();
   await expectWhole(setup, worker, ["one", "two", "three", "four"]);
+}
+
+/** Its person has to know of the loss in front of the program and far from it, also when the program can write again. */
+async function unwrittenAndTold(setup: LiveSetup, says: RegExp): Promise<void> {
+  if (!canLock(setup)) return;
+  writeFleet(setup, setup.home.project, ["told"], null);
+  await setup.home.json(["up", "--yes"]);
+  const worker = new PaneWorker(setup, "told", {});
+  await worker.say("one");
+  const terminal = await worker.inFront();
+  await unwritten(worker, terminal, "two");
+  await worker.until("told", ({ attention }) => says.test(attention ?? ""));
+  await answered(worker, terminal, "three");
+  await worker.until("told still", ({ state, attention }) => state === "idle" && says.test(attention ?? ""));
+  await worker.renew();
+  await expectTold(setup, worker, await worker.say("four"), ["four"]);
+  await worker.until("over", ({ attention }) => attention === null);
+  await setup.home.perdure(["down"]);
 }
 
 /** Nothing brings the turns back, so that its person has to know before there are more of them; a new conversation is recorded. */

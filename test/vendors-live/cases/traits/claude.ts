@@ -77,6 +77,7 @@ export const claude: Traits = {
   refusesSecond: null,
   splits: true,
   secondAsks: null,
+  failsToRecord: /^Transcript writes are failing \(/,
   naming: "/rename",
   keepsUnanswered: true,
   losesSilently: true,
