@@ -111,7 +111,7 @@ interface GitDirs {
   common: string;
   /** Whether other working trees use the same folder; a submodule has one of its own. */
   shared: boolean;
-  /** What makes the folder a repository: whoever owns it decides what its project is. */
+  /** The files that make the folder a repository: whoever owns them decides what its project is. */
   files: string[];
 }
 

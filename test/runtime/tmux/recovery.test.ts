@@ -52,7 +52,7 @@ test("a search for the server that began before there was one does not hide the 
   const looks = (async () => {
     while (!looking.signal.aborted) await server.panes();
   })();
-  await server.ensure().finally(() => looking.abort());
+  await expect(server.ensure().finally(() => looking.abort())).resolves.toBeUndefined();
   await looks;
 });
 

@@ -51,7 +51,7 @@ async function unwrittenForAMoment(setup: LiveSetup): Promise<void> {
   await expectWhole(setup, worker, ["one", "two", "three", "four"]);
 }
 
-/** Its person has to know of the loss in front of the program and far from it, also when the program can write again. */
+/** The person has to know of the loss, also when the program can write again. */
 async function unwrittenAndTold(setup: LiveSetup, says: RegExp): Promise<void> {
   if (!canLock(setup)) return;
   writeFleet(setup, setup.home.project, ["told"], null);
