@@ -150,12 +150,14 @@ interface StorageFacet {
   unrecordedBy?(context: RecordingContext): RecordingOff | null;
   /**
    * The arguments with which a program that keeps a database prints a conversation, and takes a printed one in again. `missing`
-   * counts the messages of one that was printed earlier which are not in the one that is printed now.
+   * counts the messages of one that was printed earlier which are not in the one that is printed now; `lost` those of them that the
+   * program does not take back for its user.
    */
   readonly archive?: {
     print(session: string): string[];
     takeIn(file: string): string[];
     missing(earlier: string, now: string): number;
+    lost(earlier: string, now: string): number;
   };
   /** Returns the command that brings back a conversation which its user has archived, so that it cannot be resumed; else null. */
   archivedBy?(location: SessionLocation): Promise<string | null>;

@@ -171,20 +171,29 @@ export class Custody {
   }
 
   /**
-   * Returns a conversation of a database as damaged if messages are gone since the last run in it had ended. In a run its user may
-   * take words back; between two runs an older database was put in the place of this one, or somebody else took them.
+   * Returns a conversation of a database as damaged if messages are gone since the last run in it had ended: an older database was put in
+   * the place of this one, or somebody else took them. In a run its user may take words back; only what nobody takes back so is damage.
    */
   async #checkPrinted(conversation: Conversation, found: GoodTranscript, record: CustodyCopy): Promise<Transcript> {
     const archive = adapterOf(conversation.vendor)?.storage.archive;
     const isKnown = found.printed === undefined || found.printed === record.sha256;
-    if (!archive || isKnown || conversation.copyBehind || !(await this.#files.isIntact(conversation.id))) return found;
-    const earlier = readIfReadable(this.#files.targetOf(conversation.id), CUSTODY_TRANSCRIPT_BYTES_MAX);
+    if (!archive || isKnown || !(await this.#files.isIntact(conversation.id))) return found;
     const { code, stdout } = await askProgramOf(this.#services, conversation)(archive.print(conversation.vendorId));
-    const count = code === 0 ? archive.missing(earlier, stdout) : 0;
+    const count = code === 0 ? this.#goneFrom(conversation, stdout) : 0;
     if (count === 0) return found;
     const { file, bytes } = found;
-    const why = `${count} of its messages ${count === 1 ? "is" : "are"} gone since its last run`;
+    const [are, were] = count === 1 ? ["is", "was"] : ["are", "were"];
+    const since = conversation.copyBehind ? `, and ${were} not taken back by its user` : " since its last run";
+    const why = `${count} of its messages ${are} gone${since}`;
     return { state: "damaged", file, bytes, why, readable: true };
+  }
+
+  /** Counts the messages of the copy that are gone from what is printed now. */
+  #goneFrom(conversation: Conversation, printed: string): number {
+    const archive = adapterOf(conversation.vendor)?.storage.archive;
+    const earlier = readIfReadable(this.#files.targetOf(conversation.id), CUSTODY_TRANSCRIPT_BYTES_MAX);
+    if (!conversation.copyBehind) return archive?.missing(earlier, printed) ?? 0;
+    return archive?.lost(earlier, printed) ?? 0;
   }
 
   /**
@@ -235,6 +244,10 @@ export class Custody {
     if (code !== 0 || stdout.length === 0) return false;
     // A truncated export is worse than none.
     if (parseObject(stdout) === null) return false;
+    // Nor does a conversation that has lost something replace what was kept of it.
+    const isKept =
+      custodyOf(this.#services.db, conversation.id) !== null && (await this.#files.isIntact(conversation.id));
+    if (isKept && this.#goneFrom(conversation, stdout) > 0) return false;
     const target = this.#files.targetOf(conversation.id);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     if (statIfThere(target)) await rename(target, `${target}.before`);

@@ -63,7 +63,7 @@ export const opencode: Adapter = {
     list,
     unrecordedBy: ({ environment }) =>
       environment.OPENCODE_DB === IN_MEMORY ? { setting: `OPENCODE_DB=${IN_MEMORY}`, place: ENVIRONMENT } : null,
-    archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file], missing },
+    archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file], missing, lost },
     relocation: opencodeRelocation,
   },
   liveness: {
@@ -175,6 +175,18 @@ function readPrinted(text: string, id: string, file: string): Transcript {
 function missing(earlier: string, now: string): number {
   const left = new Set(messageIds(now));
   return messageIds(earlier).filter((id) => !left.has(id)).length;
+}
+
+/**
+ * Leaves out what `/undo` takes: everything from some message on, and that only when something else is said in its place. Until then
+ * the messages stay, behind a mark.
+ */
+function lost(earlier: string, now: string): number {
+  const [before, after] = [messageIds(earlier), new Set(messageIds(now))];
+  const gone = before.filter((id) => !after.has(id));
+  const isEnd = before.slice(before.length - gone.length).every((id) => !after.has(id));
+  const saysMore = [...after].some((id) => !before.includes(id));
+  return isEnd && saysMore ? 0 : gone.length;
 }
 
 function messageIds(printed: string): string[] {

@@ -14,7 +14,7 @@ function makeProgram(folder: string): string {
   const script = `#!/bin/sh
 echo "$1" >> '${log}'
 case $1 in
-  run) printf ',{"info":{"id":"msg_%s"}}' "$(wc -c < '${more}' | tr -d ' ')" >> '${more}' ;;
+  run) [ ! -f '${folder}/takes' ] || . '${folder}/takes'; printf ',{"info":{"id":"msg_%s"}}' "$(wc -c < '${more}' | tr -d ' ')" >> '${more}' ;;
   import) cp "$2" '${folder}/taken-in'; sed -n 's/^.*"messages":\\[{}\\(.*\\)\\]}$/\\1/p' "$2" | tr -d '\\n' > '${more}' ;;
   export) printf '%s' '{"info":${info},"messages":[{}'; cat '${more}'; echo ']}' ;;
 esac
@@ -68,5 +68,35 @@ test("A1: messages that are gone since the last run are a loss, with both ways o
     expect(await home.perdure(["drill"])).toMatchObject({ code: 0 });
     writeFileSync(more, older);
     expect(await home.perdure(adopt)).toMatchObject({ code: 0 });
+    expect(await home.perdure(command)).toMatchObject({ code: 0 });
+  }));
+
+test("A1: messages that a run has lost are a loss; what its user takes back is none", () =>
+  inHome(async (home) => {
+    const folder = join(home.dir, "bin");
+    makeProgram(folder);
+    const [more, takes] = [join(folder, "more"), join(folder, "takes")];
+    home.env.PATH = `${folder}:${home.env.PATH}`;
+    const adopt = ["adopt", "w", "--vendor", "opencode", "--conversation", SESSION];
+    expect(await home.perdure(adopt)).toMatchObject({ code: 0 });
+    const command = ["run", "w", "--", "opencode", "run", "--", "hello"];
+    for (let n = 0; n < 3; n++) expect(await home.perdure(command)).toMatchObject({ code: 0 });
+
+    const message = `,{"info":{"id":"msg_[0-9]*"}}`;
+    // What a run says is more than what it takes.
+    const says = (id: number): string => `printf ',{"info":{"id":"msg_${id}"}}' >> '${more}'`;
+    writeFileSync(takes, `sed -i 's/${message}$//' '${more}'\n${says(90_001)}\n`);
+    expect(await home.perdure(command)).toMatchObject({ code: 0 });
+    expect(await home.perdure(["drill"])).toMatchObject({ code: 0 });
+
+    const whole = readFileSync(more, "utf8");
+    writeFileSync(takes, `sed -i 's/^${message}//' '${more}'\n${says(90_002)}\n`);
+    expect(await home.perdure(command)).toMatchObject({ code: 0 });
+    const gone = expect.stringContaining("1 of its messages is gone, and was not taken back by its user") as string;
+    expect(await home.perdure(["drill"])).toMatchObject({ code: 5, stdout: gone });
+    expect(await home.perdure(command)).toMatchObject({ code: 5, stderr: gone });
+    expect(await home.perdure(["adopt", "w", "--kept"])).toMatchObject({ code: 0 });
+    expect(readFileSync(more, "utf8")).toBe(whole);
+    writeFileSync(takes, "");
     expect(await home.perdure(command)).toMatchObject({ code: 0 });
   }));
