@@ -141,6 +141,8 @@ export interface Traits {
   readonly losesSilently?: true;
   /** The words in which its screen says that it records nothing more, after a write that failed once; absent where it tries again. */
   readonly stopsRecording?: RegExp;
+  /** Each run has a home of its own, with links to the user's. */
+  readonly hasRunHome?: true;
   /** The words in which its screen says that it cannot write, for one that tries again and leaves out what it could not write. */
   readonly failsToRecord?: RegExp;
   /** The ways to turn the recording of conversations off; null where none is known. */

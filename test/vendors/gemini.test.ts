@@ -1,5 +1,5 @@
 // What only gemini does: it leaves stubs beside its conversations, and needs a home of the run's own.
-import { rmSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gemini } from "../../src/vendors/gemini/index.ts";
@@ -113,4 +113,25 @@ test("another worker that is started from inside of one is not in its overlay", 
   const inside = { HOME: "/home/u", GEMINI_CLI_HOME: "/runs/1", GEMINI_CLI_PERDURE_HOME: "/runs/1:/srv/gemini" };
   expect(withoutPrivateEnv(inside)).toMatchObject({ GEMINI_CLI_HOME: "/srv/gemini", GEMINI_CLI_PERDURE_HOME: null });
   expect(withoutPrivateEnv({ HOME: "/home/u", GEMINI_CLI_HOME: "/srv/gemini" })).not.toHaveProperty("GEMINI_CLI_HOME");
+});
+
+test("a hook tells whose home the conversation is in: through the overlay of the run it is the user's, in a copy of it another one", () => {
+  const dir = folder();
+  const home = join(dir, "home");
+  const run = join(dir, "run");
+  const copied = join(dir, "copied");
+  const dereferenced = join(dir, "dereferenced");
+  const file = put(dir, join("home", LATER), transcript("gemini", "good"));
+  mkdirSync(join(run, ".gemini"), { recursive: true });
+  symlinkSync(join(home, ".gemini", "tmp"), join(run, ".gemini", "tmp"));
+  cpSync(run, copied, { recursive: true });
+  cpSync(home, dereferenced, { recursive: true }); // as `cp -rL` of the overlay does
+  const placeShownIn = (top: string): string | undefined => {
+    const event = { session_id: session, hook_event_name: "SessionStart", source: "resume" };
+    return gemini.liveness.onHook?.({ ...event, transcript_path: join(top, LATER) })?.place;
+  };
+  expect([run, copied, home].map(placeShownIn)).toEqual([home, home, home]);
+  expect(placeShownIn(dereferenced)).toBe(dereferenced);
+  expect(placeShownIn(join(dir, "gone"))).toBeUndefined();
+  expect(gemini.storage.placeOf?.(file)).toBe(home);
 });

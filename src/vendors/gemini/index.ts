@@ -11,7 +11,7 @@ import { startMessageFile } from "../shared/hook-script.ts";
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { geminiDelivery } from "./delivery.ts";
 import { withGeminiTools } from "./mcp.ts";
-import { geminiHome, OVERLAY_SETTINGS, overlayOf } from "./overlay.ts";
+import { geminiHome, homeOfTranscript, OVERLAY_SETTINGS, overlayOf } from "./overlay.ts";
 import { geminiProgram, OVERLAY_MARK } from "./program.ts";
 import { geminiRelocation } from "./relocation.ts";
 import { mergeSavedSettings, settingsLeftBeside } from "./saved-settings.ts";
@@ -45,6 +45,7 @@ export const gemini: Adapter = {
     refusals: [/^Error resuming session: /],
     probe: probeGemini,
     writesTo: ({ configDir }) => join(configDir, ".gemini", "tmp"),
+    placeOf: (transcript) => homeOfTranscript(transcript) ?? null,
     list: listGemini,
     relocation: geminiRelocation,
   },
@@ -150,20 +151,21 @@ const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {
   AfterAgent: "idle",
 };
 
-/** The transcript that a hook names is not used: a resumed gemini names the stub at its start. */
+/** Reads only the home from the transcript that a hook names: a resumed gemini names the stub at its start. */
 function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
   const source = textOf(event.source) ?? textOf(event.notification_type);
   const evidence = `${name} hook${source ? ` (${source})` : ""}`;
+  const place = homeOfTranscript(textOf(event.transcript_path) ?? "");
   if (event.notification_type === "ToolPermission") {
     const blocked = isQuestion(event.details) ? "question" : "permission";
-    return { session, means: "open", evidence, activity: "blocked", blocked };
+    return { session, means: "open", evidence, activity: "blocked", blocked, place };
   }
   // The end of a turn repeats the prompt beside the answer.
   const said = textOf(event.prompt_response) ?? textOf(event.prompt) ?? undefined;
-  return { session, means: "open", evidence, activity: own(ACTIVITY_OF_EVENT, name), said };
+  return { session, means: "open", evidence, activity: own(ACTIVITY_OF_EVENT, name), said, place };
 }
 
 /** The tool that asks the user something asks for permission too: that permission is the question. */

@@ -1,9 +1,11 @@
+import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type * as Jsonc from "jsonc-parser";
 import { HOOK_WAIT_MS, VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
 import { readBounded } from "../../state/bounded-read.ts";
+import { isErrno } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf } from "../../util/fields.ts";
@@ -23,6 +25,24 @@ export function geminiHome(env: Environment): string {
   const mark = env[OVERLAY_MARK] ?? "";
   return mark.startsWith(`${home}:`) ? mark.slice(home.length + 1) : home;
 }
+
+/**
+ * Returns the home in which a process has the transcript that it names: that behind the links of its overlay, or its own, such as a
+ * copy of the overlay that a program in front has made; undefined where the path does not tell.
+ */
+export function homeOfTranscript(transcript: string): string | undefined {
+  const folder = TRANSCRIPTS.exec(transcript)?.[0];
+  if (folder === undefined) return undefined;
+  try {
+    const target = lstatSync(folder).isSymbolicLink() ? readlinkSync(folder) : folder;
+    return TRANSCRIPTS.exec(`${target}/`)?.[1];
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP")) return undefined;
+    throw error;
+  }
+}
+
+const TRANSCRIPTS = /^(.+)\/\.gemini\/tmp(?=\/)/;
 
 /** The settings of the overlay, which gemini reads, and in which it saves what its user changes. */
 export const OVERLAY_SETTINGS = ".gemini/settings.json";

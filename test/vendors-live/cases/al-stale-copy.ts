@@ -6,6 +6,7 @@ import { entryOf, expectTold } from "../expect.ts";
 import { headlessCommand } from "../harness/commands.ts";
 import { putInFront } from "../program-in-front.ts";
 import type { LiveSetup } from "../setup.ts";
+import type { Worker } from "../worker.ts";
 
 export const staleCopy: Case = {
   letter: "al",
@@ -35,11 +36,28 @@ export const staleCopy: Case = {
       else assert.notEqual(proved, true, `proved in a copy: ${evidence}`);
     }
     takeAway();
+    if (setup.traits.hasRunHome === true) await expectCopyOfRunHomeTold(setup, env, worker);
     const back = await setup.worker("w", { env }).say("three");
     assert.deepEqual(back.turns.slice(0, 2), ["one", "two"], "nothing of its own is lost");
     assert.equal(await worker.session(), session);
   },
 };
+
+/** A program in front, such as a sandbox, may copy the home that a run has of its own, with our hooks, and what its links lead to. */
+async function expectCopyOfRunHomeTold(
+  setup: LiveSetup,
+  env: Readonly<Record<string, string>>,
+  worker: Worker,
+): Promise<void> {
+  const { variable } = setup.traits.config;
+  const copy = join(setup.home.dir, "copied");
+  const takeAway = putInFront(setup, `cp -rL "$${variable}" '${copy}'; export ${variable}='${copy}'; real "$@"`);
+  await sayAstray(setup, env, "in a copy");
+  const { proved, evidence } = entryOf(await worker.history());
+  setup.notes.push(`a copy of the run's home: ${proved}, ${evidence}`);
+  assert.equal(proved, false, evidence ?? "not proved");
+  takeAway();
+}
 
 /** Says something to a run that may be led astray, and lets it end; returns the turns that the model was told, if it was asked. */
 async function sayAstray(

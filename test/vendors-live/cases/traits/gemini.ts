@@ -16,6 +16,7 @@ export const gemini: Traits = {
   provenance: "assigned",
   hidesArguments: false,
   database: null,
+  hasRunHome: true,
   config: {
     variable: "GEMINI_CLI_HOME",
     dir: (home) => home,
