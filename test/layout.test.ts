@@ -512,7 +512,6 @@ const SHORT_FOR_A_REASON: readonly [file: RegExp, reason: string][] = [
   [/^store\/migrations\/[\w-]+\.ts$/, "one migration per file, never edited"],
   [/^store\/epochs\.ts$/, "its SQL belongs in store/"],
   [/^core\/epoch\.ts$/, "a decision without I/O, tested alone"],
-  [/^vendors\/\w+\/screen\.ts$/, "what a vendor's terminal shows is one file of its folder"],
   [/^vendors\/\w+\/delivery\.ts$/, "how mail reaches a vendor's model is one file of its folder"],
   [/^vendors\/\w+\/relocation\.ts$/, "pure functions, tested alone"],
   [/^vendors\/\w+\/mcp\.ts$/, "how a vendor's program gets the tools is one file of its folder"],

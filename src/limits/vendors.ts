@@ -28,3 +28,6 @@ export const LISTEN_ANSWER_MS = 5 * SECOND_MS;
 /** Ports for programs that have to listen on one, below the range that the kernel uses for outgoing connections. */
 export const FREE_PORT_FIRST = 20_000;
 export const FREE_PORT_COUNT = 12_000;
+
+/** Characters of one line that a program prints in a turn: what a tool has read may be in it, and a longer line holds no answer that is wanted. */
+export const TURN_LINE_CHARS_MAX = 16 * MIB;

@@ -149,6 +149,11 @@ export function recorded(vendor: string, file: string): unknown {
   return existsSync(join(VENDORS_FOLDER, vendor, "fixtures", file)) ? JSON.parse(text(vendor, file)) : [];
 }
 
+/** The stdout of a turn that was recorded. */
+export function turnOutput(vendor: string, name: string): string {
+  return text(vendor, `turns/${name}.jsonl`);
+}
+
 export function screen(vendor: string, name: string): string {
   return text(vendor, `screens/${name}.txt`);
 }

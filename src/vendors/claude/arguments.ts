@@ -10,7 +10,8 @@ export const ARGUMENTS: ArgumentTable = {
     wordSet(`--agent --agents --append-system-prompt --append-system-prompt-file --system-prompt --system-prompt-file
     --model --fallback-model --effort --settings --setting-sources --permission-mode --permission-prompt-tool
     --permission-prompts --output-format --input-format --json-schema --max-budget-usd --max-turns --plugin-dir
-    --plugin-url --debug-file --environment --autocompact --name -n --resume-session-at --resume-drops-turn
+    --plugin-url --debug-file --environment --autocompact --system-prompt-snapshot
+    --remote-control-session-name-prefix --name -n --resume-session-at --resume-drops-turn
     --rewind-files --pool --sdk-url --attach-serve`),
   optional: wordSet(
     "-r --resume --from-pr --teleport --cloud --remote -d --debug -w --worktree --prompt-suggestions --remote-control",

@@ -18,6 +18,7 @@ import { claudeDelivery } from "./delivery.ts";
 import { withClaudeTools } from "./mcp.ts";
 import { claudeProgram } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
+import { claudeTurn } from "./turn.ts";
 import { areReadable, claudeUnrecordedBy, givenSettings, withoutSettings } from "./settings.ts";
 import { claudeSplit, claudeTakesBack, listClaude, probeClaude, sweepsAfterDays } from "./transcripts.ts";
 
@@ -55,6 +56,7 @@ export const claude: Adapter = {
   },
   screen: claudeScreen,
   delivery: claudeDelivery,
+  turn: claudeTurn,
 };
 
 /** Returns claude's folder. A set CLAUDE_CONFIG_DIR moves `.claude.json` too, so set and unset are never exchanged. */

@@ -7,20 +7,12 @@ import type { Environment } from "../../util/environment.ts";
 import { textOf } from "../../util/fields.ts";
 import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import {
-  conflictOf,
-  hasOption,
-  optionsOf,
-  wordSet,
-  tokensOf,
-  type ArgumentTable,
-  type Token,
-  optionsIn,
-} from "../shared/arguments.ts";
+import { conflictOf, hasOption, optionsOf, wordSet, tokensOf, type Token, optionsIn } from "../shared/arguments.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
 import { provedProgram } from "../shared/identity.ts";
 import { gitRootOf, type RecordingContext, type RecordingOff } from "../shared/recording.ts";
+import { CODEX_ARGUMENTS, IMAGES } from "./arguments.ts";
 import { mintThread } from "./app-server.ts";
 import { codexDelivery } from "./delivery.ts";
 import { launchHooks, type LaunchHooks } from "./hooks.ts";
@@ -28,6 +20,7 @@ import { withCodexTools } from "./mcp.ts";
 import { foldersUpTo, variablesOfProvider } from "./named-variables.ts";
 import { codexProgram } from "./program.ts";
 import { codexScreen } from "./screen.ts";
+import { codexTurn } from "./turn.ts";
 import { profileSettings, THREAD_STORE, threadStoreIn } from "./settings.ts";
 import {
   archivedBy,
@@ -50,7 +43,7 @@ export const codex: Adapter = {
   ...provedProgram(codexProgram, "0.166.0"),
   launch: {
     readArgs,
-    options: (args) => optionsIn(args, ARGUMENTS),
+    options: (args) => optionsIn(args, CODEX_ARGUMENTS),
     plan,
     withTools: withCodexTools,
     identity: {
@@ -84,24 +77,7 @@ export const codex: Adapter = {
   },
   screen: codexScreen,
   delivery: codexDelivery,
-};
-
-const IMAGES = wordSet("-i --image");
-
-const ARGUMENTS: ArgumentTable = {
-  valued: wordSet(`-c --config --enable --disable --remote --remote-auth-token-env -m --model --local-provider
-    -p --profile -s --sandbox -C --cd --add-dir -a --ask-for-approval --thread-source --cyber-access-program --output-schema -o --output-last-message --color`),
-  many: IMAGES,
-  noConversation:
-    wordSet(`agents review login logout mcp plugin app-server remote-control completion update doctor sandbox debug
-    apply a queue archive delete migrate-rollouts migrate-nfs-db unarchive cloud exec-server features help --version -V --help -h`),
-  conflicts: {
-    "--last": "it takes whatever conversation is newest",
-    "--ephemeral": "nothing could be resumed",
-    "--worktree": "it takes no existing conversation then: start the worker in the worktree",
-    "--remote": "the conversation would not be on this machine",
-  },
-  headless: new Set(["exec", "e"]),
+  turn: codexTurn,
 };
 
 /** The subcommands that choose a conversation themselves, at the top and below `exec`. */
@@ -119,9 +95,9 @@ interface Parsed {
 }
 
 function parse(args: readonly string[]): Parsed {
-  const tokens = tokensOf(args, ARGUMENTS);
+  const tokens = tokensOf(args, CODEX_ARGUMENTS);
   const plain = tokens.filter(({ kind }) => kind === "word" || kind === "literal");
-  const exec = plain[0]?.kind === "word" && ARGUMENTS.headless.has(plain[0].text) ? plain[0] : null;
+  const exec = plain[0]?.kind === "word" && CODEX_ARGUMENTS.headless.has(plain[0].text) ? plain[0] : null;
   return { tokens, exec, first: plain[exec ? 1 : 0] ?? null };
 }
 
@@ -131,11 +107,11 @@ function readArgs(args: readonly string[]): ArgsInfo {
   const choosing = Object.hasOwn(CHOOSING, subcommand) ? `${subcommand}: ${CHOOSING[subcommand]}` : null;
   const options = tokens.filter(({ kind }) => kind === "option").map(({ text }) => text);
   const noConversation =
-    exec === null ? ARGUMENTS.noConversation.has(subcommand) : subcommand === "review" || subcommand === "help";
+    exec === null ? CODEX_ARGUMENTS.noConversation.has(subcommand) : subcommand === "review" || subcommand === "help";
   return {
-    converses: !noConversation && !options.some((option) => ARGUMENTS.noConversation.has(option)),
+    converses: !noConversation && !options.some((option) => CODEX_ARGUMENTS.noConversation.has(option)),
     headless: exec !== null,
-    conflict: choosing ?? conflictOf(tokens, ARGUMENTS),
+    conflict: choosing ?? conflictOf(tokens, CODEX_ARGUMENTS),
   };
 }
 
@@ -153,8 +129,8 @@ function plan(request: PlanRequest): LaunchPlan {
   const { session, args, runDir } = request;
   const { tokens, exec } = parse(args);
   const hooks = setsHooks(tokens) ? NO_HOOKS : launchHooks(runDir);
-  const noDaemon = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
-  const promptArgs = asWord(firstPrompt(request, exec !== null, ARGUMENTS), args, ARGUMENTS);
+  const noDaemon = hasOption(args, CODEX_ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
+  const promptArgs = asWord(firstPrompt(request, exec !== null, CODEX_ARGUMENTS), args, CODEX_ARGUMENTS);
   const first = [...noDaemon, ...hooks.args];
   if (exec === null) return { args: [...first, "resume", session, ...args, ...promptArgs], files: hooks.files };
   const options = tokens.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
@@ -182,9 +158,9 @@ const SETTINGS = wordSet("-c --config --enable --disable");
 
 /** Returns the settings on the user's command line: a conversation belongs to the provider it was opened with. */
 function settingsIn(args: readonly string[], configDir: string): string[] {
-  const tokens = tokensOf(args, ARGUMENTS);
+  const tokens = tokensOf(args, CODEX_ARGUMENTS);
   const settings = tokens.filter(
-    (word) => SETTINGS.has(word.option ?? "") || optionsOf(word, ARGUMENTS).some((each) => SETTINGS.has(each)),
+    (word) => SETTINGS.has(word.option ?? "") || optionsOf(word, CODEX_ARGUMENTS).some((each) => SETTINGS.has(each)),
   );
   const profile = profileIn(tokens);
   return [...(profile === undefined ? [] : profileSettings(configDir, profile)), ...settings.map(({ text }) => text)];
@@ -200,7 +176,7 @@ function profileIn(tokens: readonly Token[]): string | undefined {
 }
 
 function namedVariables(context: RecordingContext): MissingVariable[] {
-  const tokens = tokensOf(context.args, ARGUMENTS);
+  const tokens = tokensOf(context.args, CODEX_ARGUMENTS);
   const given = tokens.flatMap(({ kind, option, text }) => {
     if (option === "-c" || option === "--config") return [text];
     const joined = kind === "option" ? /^(?:-c|--config=)(.+)$/.exec(text)?.[1] : undefined;
@@ -220,7 +196,7 @@ function unrecordedBy({ args, cwd, configDir, etc = "/etc" }: RecordingContext):
   const managed = join(etc, "codex", "managed_config.toml");
   const managedStore = threadStoreIn(managed);
   if (managedStore !== null) return inMemory(managedStore, managed);
-  const tokens = tokensOf(args, ARGUMENTS);
+  const tokens = tokensOf(args, CODEX_ARGUMENTS);
   const settings = tokens.filter(({ option, text }) => SETTINGS.has(option ?? "") || /^(-c|--config=)./.test(text));
   const given = settings.findLast(({ text }) => text.includes(THREAD_STORE))?.text;
   if (given !== undefined) {

@@ -1,6 +1,6 @@
 import type { Outward } from "../../protocol/records/conversation.ts";
 import type { ScreenFacet } from "../adapter.ts";
-import type { BlockedExitForm, BlockedExitForms } from "../shared/blocked-exit.ts";
+import { errorOn, type BlockedExitForm, type BlockedExitForms, type BlockedKind } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
@@ -32,6 +32,11 @@ const BLOCKED_EXIT: BlockedExitForms = {
 function title(text: string): Outward | null {
   if (/^\[ [!.] \] Action Required/.test(text)) return { activity: "blocked", blocked: "permission" };
   return text.trim() === "" ? null : { activity: /^[⠀-⣿] /u.test(text) ? "busy" : "idle" };
+}
+
+/** Says which login or limit a turn failed for, by the words of codex's error; null when it was another error. */
+export function blockedByError(words: string): BlockedKind | null {
+  return errorOn(`■ ${words}`, BLOCKED_EXIT)?.kind ?? null;
 }
 
 /** The screen of codex. */

@@ -7,15 +7,7 @@ import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView, WrittenTurn } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import {
-  hasOption,
-  readArguments,
-  wordSet,
-  tokensOf,
-  type ArgumentTable,
-  type Token,
-  optionsIn,
-} from "../shared/arguments.ts";
+import { hasOption, tokensOf, type Token, optionsIn } from "../shared/arguments.ts";
 import { afterFailedTurn } from "../shared/failed-turn.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { hookCommand, hookScript, START_MESSAGE_FILE } from "../shared/hook-script.ts";
@@ -23,12 +15,14 @@ import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 import type { Line } from "../shared/split.ts";
+import { COPILOT_ARGUMENTS } from "./arguments.ts";
 import { copilotDelivery } from "./delivery.ts";
 import { EXTENSION_TOOLS, flagVariables, userFlags, wakeExtension } from "./extension.ts";
 import { foregroundIn } from "./log.ts";
 import { withCopilotTools } from "./mcp.ts";
 import { copilotProgram, FLAGS, FLAGS_MARK } from "./program.ts";
 import { copilotScreen } from "./screen.ts";
+import { copilotTurn, failureIn, readArgs } from "./turn.ts";
 
 /**
  * Copilot takes an id of our choice. One process may have several conversations open: its log tells which is in front,
@@ -37,8 +31,8 @@ import { copilotScreen } from "./screen.ts";
 export const copilot: Adapter = {
   ...provedProgram(copilotProgram, "1.0.102"),
   launch: {
-    readArgs: (args) => readArguments(args, ARGUMENTS),
-    options: (args) => optionsIn(args, ARGUMENTS),
+    readArgs,
+    options: (args) => optionsIn(args, COPILOT_ARGUMENTS),
     plan,
     withTools: withCopilotTools,
     ...takesIdAndPrompt,
@@ -70,34 +64,7 @@ export const copilot: Adapter = {
   },
   screen: copilotScreen,
   delivery: copilotDelivery,
-};
-
-const CHOSEN = "perdure chooses the conversation";
-const NOT_HERE = "the conversation would not be on this machine";
-
-const ARGUMENTS: ArgumentTable = {
-  valued: wordSet(`-i --interactive -p --prompt --model --reasoning-effort --context --auto-tier --agent -n --name
-    --session-id -C --log-dir --extension-sdk-path --log-level --stream --output-format --add-dir --attachment
-    --disable-mcp-server --enable-mcp-server --add-github-mcp-toolset --add-github-mcp-tool --plugin-dir
-    --additional-mcp-config --mcp-github-auth --max-autopilot-continues --mode --environment-host
-    --environment-compute-id --dynamic-retrieval --max-ai-credits --usage-output-file`),
-  optional: wordSet("-r --resume --worktree --connect --share --bash-env --mouse"),
-  many: wordSet(`--allow-tool --deny-tool --available-tools --excluded-tools --secret-env-vars --allow-url
-    --deny-url`),
-  noConversation:
-    wordSet(`app login help init config update version workflow sessions memories plugin mcp skill instruction lsp
-    sandbox completion -v --version -h --help`),
-  conflicts: {
-    "--resume": CHOSEN,
-    "-r": CHOSEN,
-    "--session-id": CHOSEN,
-    "--continue": "it takes whatever conversation is newest",
-    "--connect": NOT_HERE,
-    "--environment-host": NOT_HERE,
-    "--worktree": "it takes no id then: start the worker in the worktree",
-    "--acp": "another program would choose the conversation",
-  },
-  headless: wordSet("-p --prompt"),
+  turn: copilotTurn,
 };
 
 function configDirOf(env: Environment): ConfigDir {
@@ -148,15 +115,18 @@ const HOOKS = {
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, name, args, runDir } = request;
   const resumes = step === "resume";
-  const named = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
+  const named = hasOption(args, COPILOT_ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
   const identity = resumes ? [`--resume=${session}`] : ["--session-id", session, ...named];
   const userArgs = resumes
-    ? tokensOf(args, ARGUMENTS)
+    ? tokensOf(args, COPILOT_ARGUMENTS)
         .filter((word) => !isName(word))
         .map(({ text }) => text)
     : args;
-  const { headless } = readArguments(args, ARGUMENTS);
-  const promptArgs = asOption("--interactive", firstPrompt(request, headless, ARGUMENTS, "-i", "--interactive"));
+  const { headless } = readArgs(args);
+  const promptArgs = asOption(
+    "--interactive",
+    firstPrompt(request, headless, COPILOT_ARGUMENTS, "-i", "--interactive"),
+  );
   const hook = (word: string): object[] => [{ type: "command", bash: hookCommand(runDir, word), timeoutSec: 20 }];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const waking = headless ? null : wakingPlan(request);
@@ -180,7 +150,7 @@ function plan(request: PlanRequest): LaunchPlan {
 
 /** Plans the extension that wakes copilot; null where other people's extensions would be started along with it. */
 function wakingPlan({ args, runDir, configDir, cwd, environment = {} }: PlanRequest): LaunchPlan | null {
-  const plugins = tokensOf(args, ARGUMENTS)
+  const plugins = tokensOf(args, COPILOT_ARGUMENTS)
     .flatMap(pluginDirOf)
     .map((folder) => resolve(cwd, folder));
   const variables = flagVariables(environment, { configDir, cwd, plugins });
@@ -287,11 +257,7 @@ function readTurn(line: Readonly<Record<string, unknown>>): WrittenTurn | null {
   const atMs = Date.parse(textOf(line.timestamp) ?? "");
   if (Number.isNaN(atMs) || (line.type !== "session.error" && line.type !== "abort")) return null;
   if (line.type === "abort") return { outward: { activity: "idle" }, atMs };
-  const { errorType, statusCode, message } = fieldsOf(line.data);
-  const words = textOf(message);
-  const status =
-    typeof statusCode === "number" ? statusCode : Number(/\b(?:HTTP|error:) (\d{3})\b/.exec(words ?? "")?.[1]);
-  return { outward: afterFailedTurn({ error: textOf(errorType), status, words }), atMs };
+  return { outward: afterFailedTurn(failureIn(line)), atMs };
 }
 
 const ASKS: Readonly<Record<string, BlockedReason>> = {

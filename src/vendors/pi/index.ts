@@ -5,7 +5,7 @@ import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
 import type { Adapter, ArgsInfo, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable, optionsIn } from "../shared/arguments.ts";
+import { hasOption, readArguments, wordSet, tokensOf, optionsIn } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { START_MESSAGE_FILE } from "../shared/hook-script.ts";
@@ -13,12 +13,14 @@ import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 import type { Line } from "../shared/split.ts";
+import { PI_ARGUMENTS } from "./arguments.ts";
 import { piDelivery } from "./delivery.ts";
 import { extension, extensionFile, onHook } from "./extension.ts";
 import { withPiTools } from "./mcp.ts";
 import { piProgram } from "./program.ts";
 import { piRelocation, projectFolderOf } from "./relocation.ts";
 import { piSplit } from "./split.ts";
+import { piTurn } from "./turn.ts";
 
 /**
  * Pi takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
@@ -30,7 +32,7 @@ export const pi: Adapter = {
   ...provedProgram(piProgram, "1.5.0"),
   launch: {
     readArgs,
-    options: (args) => optionsIn(args, ARGUMENTS),
+    options: (args) => optionsIn(args, PI_ARGUMENTS),
     plan,
     withTools: withPiTools,
     ...takesIdAndPrompt,
@@ -63,31 +65,7 @@ export const pi: Adapter = {
     tellsItself: true,
   },
   delivery: piDelivery,
-};
-
-const CHOSEN = "perdure chooses the conversation";
-const NEWEST = "it takes whatever conversation is newest in the folder";
-
-const ARGUMENTS: ArgumentTable = {
-  valued:
-    wordSet(`--provider --model --api-key --system-prompt --append-system-prompt --mode --name -n --models --tools -t
-    --exclude-tools -xt --thinking --extension -e --skill --prompt-template --theme --use-theme --tui-mode --session
-    --session-id --session-dir --fork --export`),
-  optional: wordSet("--list-models"),
-  whole: true,
-  noConversation: wordSet("--export --list-models -h --help -v --version"),
-  conflicts: {
-    "--session": CHOSEN,
-    "--session-id": "perdure chooses the id",
-    "--session-dir": "it would be looked for elsewhere; set PI_CODING_AGENT_SESSION_DIR instead",
-    "--resume": CHOSEN,
-    "-r": CHOSEN,
-    "--continue": NEWEST,
-    "-c": NEWEST,
-    "--fork": "it would leave the worker's conversation",
-    "--no-session": "nothing could be resumed",
-  },
-  headless: wordSet("-p --print"),
+  turn: piTurn,
 };
 
 const SUBCOMMANDS = wordSet("install remove uninstall update list config auth mcp");
@@ -95,8 +73,8 @@ const HEADLESS_MODES = wordSet("json rpc");
 
 /** A subcommand is one only as the very first word: behind an option the same word is a prompt. */
 function readArgs(args: readonly string[]): ArgsInfo {
-  const { converses, headless, conflict } = readArguments(args, ARGUMENTS);
-  const mode = tokensOf(args, ARGUMENTS).findLast(({ option }) => option === "--mode")?.text ?? "";
+  const { converses, headless, conflict } = readArguments(args, PI_ARGUMENTS);
+  const mode = tokensOf(args, PI_ARGUMENTS).findLast(({ option }) => option === "--mode")?.text ?? "";
   return {
     converses: converses && !SUBCOMMANDS.has(args[0] ?? ""),
     headless: headless || HEADLESS_MODES.has(mode),
@@ -176,14 +154,14 @@ function isMigrated([before, ...gone]: readonly Line[], [after, ...left]: readon
 /** Our arguments come first: behind a `--` of the user's they would be prompts. */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir, transcript } = request;
-  const title = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
+  const title = hasOption(args, PI_ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
   const begun = from === null ? [] : ["--fork", from.transcript ?? from.session];
   const identity =
     step === "resume" && transcript !== null
       ? ["--session", transcript]
       : [...begun, "--session-id", session, ...title];
   // Even behind a `--` a word that begins with @ is a file.
-  const prompt = firstPrompt(request, readArgs(args).headless, ARGUMENTS)?.replace(/^@/, " @") ?? null;
-  const promptArgs = asWord(prompt, args, ARGUMENTS);
+  const prompt = firstPrompt(request, readArgs(args).headless, PI_ARGUMENTS)?.replace(/^@/, " @") ?? null;
+  const promptArgs = asWord(prompt, args, PI_ARGUMENTS);
   return { args: [...identity, "-e", extensionFile(runDir), ...args, ...promptArgs], files: [extension(runDir)] };
 }

@@ -6,7 +6,7 @@ import type { Environment } from "../../util/environment.ts";
 import { textOf } from "../../util/fields.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import { readArguments } from "../shared/arguments.ts";
 import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { takesIdAndPrompt } from "../shared/identity.ts";
@@ -14,6 +14,7 @@ import { listTranscripts } from "../shared/listing.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
 import { WAKE_FILE } from "../shared/hook-script.ts";
+import { SCRIPTED_ARGUMENTS } from "./arguments.ts";
 import { scriptedDelivery } from "./delivery.ts";
 import { scriptedTurn } from "./turn.ts";
 
@@ -28,15 +29,6 @@ const BLOCKED_EXIT: BlockedExitForms = {
   spoken: /^> \S/,
 };
 
-const CHOSEN = "perdure chooses the conversation";
-
-const ARGUMENTS: ArgumentTable = {
-  valued: wordSet("--model --name --script --persona --layout --session-id --resume --fork"),
-  noConversation: wordSet("--help --version"),
-  conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN, "--fork": CHOSEN },
-  headless: wordSet("-p --print"),
-};
-
 /** Our own small agent needs no model and no network. The demo shows it, and the tests start it by the hundred. */
 export const scripted: Adapter = {
   vendor: "scripted",
@@ -44,7 +36,7 @@ export const scripted: Adapter = {
   tested: [VERSION],
   unproved: null,
   launch: {
-    readArgs: (args) => readArguments(args, ARGUMENTS),
+    readArgs: (args) => readArguments(args, SCRIPTED_ARGUMENTS),
     plan,
     ...takesIdAndPrompt,
     forks: true,
@@ -67,7 +59,7 @@ export const scripted: Adapter = {
     blockedExit: BLOCKED_EXIT,
   },
   delivery: scriptedDelivery,
-  turn: scriptedTurn(ARGUMENTS, BLOCKED_EXIT),
+  turn: scriptedTurn(BLOCKED_EXIT),
 };
 
 function idOfFile(path: string): string | null {
@@ -97,8 +89,8 @@ function plan(request: PlanRequest): LaunchPlan {
   const stem = from === null ? [] : ["--fork", from.session];
   const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
   const identity = [...chosen, "--name", name];
-  const { headless } = readArguments(args, ARGUMENTS);
-  const promptArgs = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
+  const { headless } = readArguments(args, SCRIPTED_ARGUMENTS);
+  const promptArgs = asWord(firstPrompt(request, headless, SCRIPTED_ARGUMENTS), args, SCRIPTED_ARGUMENTS);
   const variables = headless ? {} : { PERDURE_SCRIPTED_INBOX: join(runDir, WAKE_FILE) };
   return { args: [...identity, ...args, ...promptArgs], files: [], variables };
 }

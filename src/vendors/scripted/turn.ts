@@ -1,18 +1,22 @@
 import { textOf } from "../../util/fields.ts";
-import { optionsIn, type ArgumentTable } from "../shared/arguments.ts";
+import { wordSet } from "../shared/arguments.ts";
 import { blockedExitOn, type BlockedExitForms } from "../shared/blocked-exit.ts";
 import { lastWordsOf, OutputLines } from "../shared/output-lines.ts";
+import { turnOptions } from "../shared/turn-arguments.ts";
 import type { TurnFacet, TurnOutcome, TurnProgress, TurnReader } from "../turn.ts";
+import { SCRIPTED_ARGUMENTS } from "./arguments.ts";
 
 /** The scripted agent reads all of its stdin as one prompt, and prints an event a line with `--json`. */
-export function scriptedTurn(table: ArgumentTable, blockedExit: BlockedExitForms): TurnFacet {
+export function scriptedTurn(blockedExit: BlockedExitForms): TurnFacet {
   return {
-    args: (args) => [...optionsIn(args, table).filter((option) => !table.headless.has(option)), "--print", "--json"],
+    args: (args) => ["--print", "--json", ...turnOptions(args, SCRIPTED_ARGUMENTS, LEFT_OUT)],
     reader: () => new ScriptedTurn(blockedExit),
     skipsPermissions: () => null,
     may: () => "repeat what it was told; it has no tools",
   };
 }
+
+const LEFT_OUT = wordSet("-p --print --json");
 
 class ScriptedTurn implements TurnReader {
   readonly #lines = new OutputLines();

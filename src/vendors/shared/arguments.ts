@@ -80,13 +80,20 @@ export function tokensOf(args: readonly string[], table: ArgumentTable): Token[]
     const { kind } = tokens.at(-1) ?? {};
     if (kind === "option") {
       onlyWords = text === "--";
-      const name = spelled(text, table);
+      const name = nameBeforeValue(text, table);
       option = valued.has(name) || optional?.has(name) || many?.has(name) ? name : null;
     } else if (kind === "word" || (option !== null && !many?.has(option))) {
       option = null;
     }
   }
   return tokens;
+}
+
+/** Returns the option that a value in the next word belongs to: of letters in one word the last one, as in `-pn mine`. */
+function nameBeforeValue(text: string, table: ArgumentTable): string {
+  if (text.startsWith("--") || text.length <= 2 || table.whole) return spelled(text, table);
+  const letters = optionsOf({ text, at: 0, kind: "option" }, table);
+  return letters.length === text.length - 1 ? (letters.at(-1) ?? text) : text;
 }
 
 /** `--name=x` is `--name`; `-cp` is `-c` and `-p`; `-nx` is `-n`, because that one takes the rest. */

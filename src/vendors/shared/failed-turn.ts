@@ -25,6 +25,8 @@ const KIND_OF_STATUS: ReadonlyMap<number, BlockedKind> = new Map([
 export interface FailedTurn {
   error?: string | null;
   status?: number | null;
+  /** The login or the limit that blocks the agent, where the program says it in words alone. */
+  kind?: BlockedKind | null;
   words: string | null;
 }
 
@@ -32,9 +34,15 @@ export interface FailedTurn {
  * Says how a failed turn leaves the agent. A missing login or a used-up limit blocks it; after any other failure it waits for
  * input, and saying it again may help.
  */
-export function afterFailedTurn({ error, status, words }: FailedTurn): Outward {
-  const kind = KIND_OF_ERROR.get(error ?? "") ?? KIND_OF_STATUS.get(status ?? 0);
-  return kind === undefined ? { activity: "idle" } : { activity: "blocked", blocked: kind, words: words ?? undefined };
+export function afterFailedTurn(failed: FailedTurn): Outward {
+  const kind = kindOfFailure(failed);
+  const words = failed.words ?? undefined;
+  return kind === null ? { activity: "idle" } : { activity: "blocked", blocked: kind, words };
+}
+
+/** Returns what blocks the agent after a failed turn; null when nothing does. */
+export function kindOfFailure({ error, status, kind }: Omit<FailedTurn, "words">): BlockedKind | null {
+  return kind ?? KIND_OF_ERROR.get(error ?? "") ?? KIND_OF_STATUS.get(status ?? 0) ?? null;
 }
 
 /** Reads the event of a StopFailure hook, which claude and its followers send when an API error ends a turn. */
