@@ -5,10 +5,11 @@ import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { readArguments, wordSet, type ArgumentTable, optionsIn } from "../shared/arguments.ts";
+import { optionsIn, readArguments } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
+import { GEMINI_ARGUMENTS } from "./arguments.ts";
 import { geminiDelivery } from "./delivery.ts";
 import { withGeminiTools } from "./mcp.ts";
 import { geminiHome, homeOfTranscript, OVERLAY_SETTINGS, overlayOf } from "./overlay.ts";
@@ -17,6 +18,7 @@ import { geminiRelocation } from "./relocation.ts";
 import { mergeSavedSettings, settingsLeftBeside } from "./saved-settings.ts";
 import { geminiScreen } from "./screen.ts";
 import { listGemini, probeGemini } from "./transcripts.ts";
+import { geminiTurn, GEMINI_TURN_SETTINGS, isGeminiTurn } from "./turn.ts";
 
 /**
  * Gemini CLI takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not
@@ -25,8 +27,8 @@ import { listGemini, probeGemini } from "./transcripts.ts";
 export const gemini: Adapter = {
   ...provedProgram(geminiProgram, "0.61.0"),
   launch: {
-    readArgs: (args) => readArguments(args, ARGUMENTS),
-    options: (args) => optionsIn(args, ARGUMENTS),
+    readArgs: (args) => readArguments(args, GEMINI_ARGUMENTS),
+    options: (args) => optionsIn(args, GEMINI_ARGUMENTS),
     plan,
     withTools: withGeminiTools,
     // A file's name has only the first eight characters of the id, so they must be random.
@@ -57,38 +59,11 @@ export const gemini: Adapter = {
   },
   screen: geminiScreen,
   delivery: geminiDelivery,
+  turn: geminiTurn,
 };
 
 /** The option that says something and stays for more. */
 const PROMPT_OPTION = "--prompt-interactive";
-
-const CHOSEN = "perdure chooses the conversation";
-const ANOTHER_FOLDER = "the conversation would be in another folder every time";
-const ELSEWHERE = "in a sandbox its conversations are out of reach";
-const CLIENT = "its client would choose the conversation";
-
-const ARGUMENTS: ArgumentTable = {
-  valued: wordSet(`-m --model -p --prompt -i --prompt-interactive --approval-mode --policy --admin-policy
-    --allowed-mcp-server-names --allowed-tools -e --extensions --session-file --session-id --delete-session
-    --include-directories -o --output-format`),
-  optional: wordSet("-r --resume -w --worktree"),
-  camelCase: true,
-  noConversation: wordSet(`mcp extensions extension skills skill hooks hook gemma --list-extensions -l --list-sessions
-    --delete-session --version -v --help -h`),
-  conflicts: {
-    "--resume": CHOSEN,
-    "-r": CHOSEN,
-    "--session-id": "perdure chooses the id",
-    "--session-file": "it takes another conversation",
-    "--worktree": ANOTHER_FOLDER,
-    "-w": ANOTHER_FOLDER,
-    "--sandbox": ELSEWHERE,
-    "-s": ELSEWHERE,
-    "--acp": CLIENT,
-    "--experimental-acp": CLIENT,
-  },
-  headless: wordSet("-p --prompt"),
-};
 
 /**
  * Returns the folder in which `.gemini` is. The list of trusted folders is written by rename, past any link, so it has
@@ -140,9 +115,12 @@ const HOOKS = {
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, args, runDir, configDir } = request;
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
-  const { headless } = readArguments(args, ARGUMENTS);
-  const promptArgs = asOption(PROMPT_OPTION, firstPrompt(request, headless, ARGUMENTS, "-i", PROMPT_OPTION));
-  return { args: [...identity, ...promptArgs, ...args], ...overlayOf(configDir, runDir, HOOKS) };
+  const { headless } = readArguments(args, GEMINI_ARGUMENTS);
+  const promptArgs = asOption(PROMPT_OPTION, firstPrompt(request, headless, GEMINI_ARGUMENTS, "-i", PROMPT_OPTION));
+  return {
+    args: [...identity, ...promptArgs, ...args],
+    ...overlayOf(configDir, runDir, HOOKS, isGeminiTurn(args) ? GEMINI_TURN_SETTINGS : {}),
+  };
 }
 
 const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {

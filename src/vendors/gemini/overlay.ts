@@ -56,8 +56,14 @@ export interface Overlay {
   variables: Variables;
 }
 
-export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<string, string>>): Overlay {
-  const text = settingsWith(home, runDir, hooks);
+/** Returns the overlay for one start; `general` are settings of that group in which the user has set nothing. */
+export function overlayOf(
+  home: string,
+  runDir: string,
+  hooks: Readonly<Record<string, string>>,
+  general: Readonly<Record<string, unknown>>,
+): Overlay {
+  const text = settingsWith(home, runDir, hooks, general);
   const settings = [OVERLAY_SETTINGS, WRITTEN_SETTINGS].map((name) => ({ name, text }));
   return {
     files: [...settings, hookScript(runDir, notIts(runDir))],
@@ -98,9 +104,14 @@ function notIts(runDir: string): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function settingsWith(home: string, runDir: string, events: Readonly<Record<string, string>>): string {
+function settingsWith(
+  home: string,
+  runDir: string,
+  events: Readonly<Record<string, string>>,
+  defaults: Readonly<Record<string, unknown>>,
+): string {
   const settings = userSettings(settingsFile(home));
-  const general = fieldsOf(settings.general);
+  const general = { ...defaults, ...fieldsOf(settings.general) };
   const hooks = { ...fieldsOf(settings.hooks) };
   for (const [event, word] of Object.entries(events)) {
     const ours = {

@@ -19,7 +19,13 @@ const BLOCKED_EXIT: BlockedExitForms = {
   column: 0,
   spoken: /^(?:✦ |> \S)/,
   lastWords: [
-    ["login", /^(?:Please set an Auth method in your |Invalid auth method selected\.)/],
+    [
+      "login",
+      /^(?:Please set an Auth method in your |Invalid auth method selected\.|When using Gemini API, you must )/,
+    ],
+    ["login", /^\[API Error: .*(?:"code":40[13]\b|API key not valid|UNAUTHENTICATED)/],
+    ["limit", /^(?:Please wait and try again later\. To increase your limits|Possible quota limitations in place)/],
+    ["limit", /^\[API Error: .*(?:"code":429\b|RESOURCE_EXHAUSTED|exhausted your )/],
     // Gemini prints the error as an object, and this is its end.
     ["login", /^status: 40[13]$/],
     ["limit", /^status: 429$/],

@@ -15,25 +15,18 @@ import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { sha256 } from "../../util/sha256.ts";
 import type { Adapter, ProgramAnswer, AskProgram, ConfigDir, ArgsInfo, ProcessView } from "../adapter.ts";
 import { FREE_PORT, type LaunchPlan, type PlanRequest } from "../launch-plan.ts";
-import {
-  conflictOf,
-  hasOption,
-  optionsOf,
-  wordSet,
-  tokensOf,
-  type ArgumentTable,
-  type Token,
-  optionsIn,
-} from "../shared/arguments.ts";
+import { conflictOf, hasOption, optionsOf, wordSet, tokensOf, type Token, optionsIn } from "../shared/arguments.ts";
 import { firstPrompt } from "../shared/first-prompt.ts";
 import { provedProgram } from "../shared/identity.ts";
 import { ENVIRONMENT } from "../shared/recording.ts";
+import { OPENCODE_ARGUMENTS, ELSEWHERE } from "./arguments.ts";
 import { opencodeDelivery } from "./delivery.ts";
 import { firstPromptFile, listen, serverFile } from "./listen.ts";
 import { withOpencodeTools } from "./mcp.ts";
 import { mintSession } from "./mint.ts";
 import { opencodeProgram } from "./program.ts";
 import { opencodeRelocation } from "./relocation.ts";
+import { opencodeTurn } from "./turn.ts";
 
 /**
  * opencode makes its own ids, so a conversation is opened through its server before the start. All of them are in one
@@ -44,7 +37,7 @@ export const opencode: Adapter = {
   ...provedProgram(opencodeProgram, "1.18.33"),
   launch: {
     readArgs,
-    options: (args) => optionsIn(args, ARGUMENTS),
+    options: (args) => optionsIn(args, OPENCODE_ARGUMENTS),
     plan,
     withTools: withOpencodeTools,
     identity: { kind: "minted", mint: mintSession },
@@ -73,34 +66,11 @@ export const opencode: Adapter = {
     listen,
   },
   delivery: opencodeDelivery,
+  turn: opencodeTurn,
 };
 
 /** The database that is gone with its process. */
 const IN_MEMORY = ":memory:";
-
-const CHOSEN = "perdure chooses the conversation";
-const NEWEST = "it takes whatever conversation is newest in the folder";
-const ELSEWHERE = "a conversation belongs to the folder it began in; go there first";
-
-const ARGUMENTS: ArgumentTable = {
-  valued: wordSet(`--log-level --port --hostname --mdns-domain -m --model -s --session --prompt --agent --replay-limit
-    --command --format --title --attach -p --password -u --username --dir --variant`),
-  many: wordSet("-f --file --cors"),
-  camelCase: true,
-  noConversation:
-    wordSet(`completion acp mcp attach debug providers auth agent upgrade uninstall serve web models stats export
-    import github pr session plugin plug db -h --help -v --version`),
-  conflicts: {
-    "--session": CHOSEN,
-    "-s": CHOSEN,
-    "--continue": NEWEST,
-    "-c": NEWEST,
-    "--fork": "it would leave the worker's conversation",
-    "--attach": "the conversation would be in another process",
-    "--dir": ELSEWHERE,
-  },
-  headless: new Set(["run"]),
-};
 
 const INTERACTIVE = wordSet("-i --interactive");
 /** The options of a user who needs the server. */
@@ -115,20 +85,20 @@ interface Parsed {
 }
 
 function parse(args: readonly string[]): Parsed {
-  const tokens = tokensOf(args, ARGUMENTS);
+  const tokens = tokensOf(args, OPENCODE_ARGUMENTS);
   const first = tokens.find(({ kind }) => kind === "word" || kind === "literal") ?? null;
-  return { tokens, first, run: first?.kind === "word" && ARGUMENTS.headless.has(first.text) ? first : null };
+  return { tokens, first, run: first?.kind === "word" && OPENCODE_ARGUMENTS.headless.has(first.text) ? first : null };
 }
 
 function readArgs(args: readonly string[]): ArgsInfo {
   const { tokens, run, first } = parse(args);
-  const options = tokens.flatMap((word) => optionsOf(word, ARGUMENTS));
-  const noConversation = run === null && first?.kind === "word" && ARGUMENTS.noConversation.has(first.text);
+  const options = tokens.flatMap((word) => optionsOf(word, OPENCODE_ARGUMENTS));
+  const noConversation = run === null && first?.kind === "word" && OPENCODE_ARGUMENTS.noConversation.has(first.text);
   const folder = run === null && first !== null && !noConversation ? `${first.text}: ${ELSEWHERE}` : null;
   return {
-    converses: !noConversation && !options.some((option) => ARGUMENTS.noConversation.has(option)),
+    converses: !noConversation && !options.some((option) => OPENCODE_ARGUMENTS.noConversation.has(option)),
     headless: run !== null && !options.some((option) => INTERACTIVE.has(option)),
-    conflict: conflictOf(tokens, ARGUMENTS) ?? folder,
+    conflict: conflictOf(tokens, OPENCODE_ARGUMENTS) ?? folder,
   };
 }
 
@@ -237,7 +207,7 @@ function inspect(configDir: string, pid: number, processes: ProcessView): Sign[]
   const [place] = databases;
   if (place === undefined || databases.some((file) => file === configDir || dirname(file) === configDir)) return [];
   const argv = processes.commandLines().find((line) => line.pid === pid)?.argv ?? [];
-  const session = valueOf(tokensOf(argv.slice(1), ARGUMENTS), "-s", "--session");
+  const session = valueOf(tokensOf(argv.slice(1), OPENCODE_ARGUMENTS), "-s", "--session");
   return session === null ? [] : [{ session, means: "echo", evidence: "its open database", place }];
 }
 
@@ -248,7 +218,7 @@ function inspect(configDir: string, pid: number, processes: ProcessView): Sign[]
 function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
   const holds = ([program = "", ...args]: readonly string[]): boolean => {
     if (!/^opencode(\.exe)?$/.test(basename(program)) || !args.some((word) => word.includes(id))) return false;
-    const tokens = tokensOf(args, ARGUMENTS);
+    const tokens = tokensOf(args, OPENCODE_ARGUMENTS);
     return tokens.some(({ text, option }) => (isSession(option) ? text === id : text === `--session=${id}`));
   };
   return processes
@@ -270,11 +240,11 @@ function plan(request: PlanRequest): LaunchPlan {
   const { run, tokens } = parse(args);
   const identity = ["-s", session];
   // With `-s` opencode takes no prompt argument, so the prompt goes to its server.
-  const prompt = firstPrompt(request, run !== null, ARGUMENTS, "--prompt");
+  const prompt = firstPrompt(request, run !== null, OPENCODE_ARGUMENTS, "--prompt");
   const first =
     prompt === null ? [] : [firstPromptFile(prompt, valueOf(tokens, "-m", "--model"), valueOf(tokens, "--agent"))];
   if (run) return { args: args.toSpliced(run.at + 1, 0, ...identity), files: [] };
-  if (hasOption(args, ARGUMENTS, ...SERVING)) {
+  if (hasOption(args, OPENCODE_ARGUMENTS, ...SERVING)) {
     const port = tokens.find(({ option }) => option === "--port")?.text ?? "";
     return { args: [...identity, ...args], files: [serverFile(port, null), ...first] };
   }

@@ -4,17 +4,9 @@ import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
-import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
+import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import {
-  hasOption,
-  optionsIn,
-  optionsOf,
-  readArguments,
-  wordSet,
-  tokensOf,
-  type ArgumentTable,
-} from "../shared/arguments.ts";
+import { hasOption, optionsIn } from "../shared/arguments.ts";
 import { failedTurnOf } from "../shared/failed-turn.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
@@ -23,6 +15,7 @@ import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { QWEN_ARGUMENTS, PROMPT_OPTION, readQwenArgs } from "./arguments.ts";
 import { INPUT_FILE, qwenDelivery } from "./delivery.ts";
 import { withQwenTools } from "./mcp.ts";
 import { qwenProgram } from "./program.ts";
@@ -30,6 +23,7 @@ import { chatsOf, qwenRelocation } from "./relocation.ts";
 import { qwenScreen } from "./screen.ts";
 import { injected, qwenRemoteBy, qwenUnrecordedBy } from "./settings.ts";
 import { promptMark, qwenSplit } from "./split.ts";
+import { isQwenTurn, qwenTurn, QWEN_TURN_SETTINGS } from "./turn.ts";
 
 /**
  * Qwen Code takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it
@@ -38,8 +32,8 @@ import { promptMark, qwenSplit } from "./split.ts";
 export const qwen: Adapter = {
   ...provedProgram(qwenProgram, "0.24.4"),
   launch: {
-    readArgs,
-    options: (args) => optionsIn(args, ARGUMENTS),
+    readArgs: readQwenArgs,
+    options: (args) => optionsIn(args, QWEN_ARGUMENTS),
     plan,
     withTools: withQwenTools,
     ...takesIdAndPrompt,
@@ -57,7 +51,7 @@ export const qwen: Adapter = {
     relocation: qwenRelocation,
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "projects"), depth: 2, idOf: idOfFile, form: FORM }, limit),
-    unrecordedBy: (context) => qwenUnrecordedBy(context, ARGUMENTS),
+    unrecordedBy: (context) => qwenUnrecordedBy(context, QWEN_ARGUMENTS),
     split: qwenSplit,
     gluesToTornLine: true,
   },
@@ -70,65 +64,14 @@ export const qwen: Adapter = {
   },
   screen: qwenScreen,
   delivery: qwenDelivery,
+  turn: qwenTurn,
 };
-
-/** The option that says something and stays for more. */
-const PROMPT_OPTION = "--prompt-interactive";
 
 /**
  * Options by which a program of the user's talks to qwen. Then it gets no input file of ours: theirs is the only one, and beside an
  * output of theirs ours would be a second place from which qwen's questions can be answered.
  */
 const REMOTE_OPTIONS = ["--input-file", "--json-file", "--json-fd"];
-
-const CHOSEN = "perdure chooses the conversation";
-const LOST = "nothing could be resumed";
-
-const ARGUMENTS: ArgumentTable = {
-  valued: wordSet(`--telemetry-target --telemetry-otlp-endpoint --telemetry-otlp-protocol --telemetry-outfile --proxy
-    -m --model -p --prompt -i --prompt-interactive --system-prompt --append-system-prompt --output-style
-    --sandbox-image --approval-mode --channel --mcp-config --openai-logging-dir --openai-api-key --openai-base-url
-    --input-format -o --output-format --json-fd --json-file --json-schema --input-file --session-id
-    --max-session-turns --max-wall-time --max-tool-calls --max-subagent-depth --auth-type`),
-  optional: wordSet("-r --resume --worktree"),
-  many: wordSet(`--fallback-model --allowed-mcp-server-names --allowed-tools -e --extensions --include-directories
-    --add-dir --core-tools --exclude-tools --disabled-slash-commands`),
-  camelCase: true,
-  noConversation:
-    wordSet(`auth board channel extensions hooks mcp review sandbox serve sessions update -l --list-extensions
-    -v --version -h --help`),
-  conflicts: {
-    "--resume": CHOSEN,
-    "-r": CHOSEN,
-    "--session-id": CHOSEN,
-    "--continue": "it takes whatever conversation is newest in the folder",
-    "-c": "it takes whatever conversation is newest in the folder",
-    "--fork-session": "it would leave the worker's conversation",
-    "--worktree": "it finds a conversation only from the folder it began in: start the worker in the worktree",
-    "--no-chat-recording": LOST,
-    "--acp": "another program would choose the conversation",
-  },
-  headless: wordSet("-p --prompt"),
-};
-
-/** A prompt among the arguments is answered once; `-i` stays for more. */
-function readArgs(args: readonly string[]): ArgsInfo {
-  const reading = readArguments(args, ARGUMENTS);
-  const tokens = tokensOf(args, ARGUMENTS);
-  const prompt = reading.converses && tokens.some(({ kind }) => kind === "word" || kind === "literal");
-  const stays = hasOption(args, ARGUMENTS, "-i", PROMPT_OPTION);
-  const conflict = reading.conflict ?? (turnsRecordingOff(args) ? `--chat-recording=false: ${LOST}` : null);
-  return { ...reading, headless: reading.headless || (prompt && !stays), conflict };
-}
-
-/** Qwen takes anything but `true` for a no, and only `true` and `false` as a word of its own behind the option. */
-function turnsRecordingOff(args: readonly string[]): boolean {
-  return tokensOf(args, ARGUMENTS).some((token) => {
-    if (!optionsOf(token, ARGUMENTS).includes("--chat-recording")) return false;
-    const [, value = args[token.at + 1] === "false" ? "false" : "true"] = token.text.split("=");
-    return value !== "true";
-  });
-}
 
 function configDirOf(env: Environment): ConfigDir {
   if (env.QWEN_HOME) return { dir: env.QWEN_HOME, variables: { QWEN_HOME: env.QWEN_HOME } };
@@ -166,11 +109,11 @@ function plan(request: PlanRequest): LaunchPlan {
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
   const promptArgs = asOption(
     PROMPT_OPTION,
-    firstPrompt(request, readArgs(args).headless, ARGUMENTS, "-i", PROMPT_OPTION),
+    firstPrompt(request, readQwenArgs(args).headless, QWEN_ARGUMENTS, "-i", PROMPT_OPTION),
   );
-  const hooked = injected(runDir, environment);
-  const hasRemote = hasOption(args, ARGUMENTS, ...REMOTE_OPTIONS) || qwenRemoteBy({ configDir, cwd, environment });
-  const input = readArgs(args).headless || hasRemote ? [] : [{ name: INPUT_FILE, text: "" }];
+  const hooked = injected(runDir, environment, isQwenTurn(args) ? QWEN_TURN_SETTINGS : {});
+  const hasRemote = hasOption(args, QWEN_ARGUMENTS, ...REMOTE_OPTIONS) || qwenRemoteBy({ configDir, cwd, environment });
+  const input = readQwenArgs(args).headless || hasRemote ? [] : [{ name: INPUT_FILE, text: "" }];
   const inputArgs = input.flatMap(({ name }) => ["--input-file", join(runDir, name)]);
   return {
     args: [...identity, ...inputArgs, ...promptArgs, ...args],
@@ -193,7 +136,7 @@ function holders({ id, configDir }: SessionLocation, processes: ProcessView): Ho
     .map(({ pid }) => ({ pid, evidence: `qwen's ${EVIDENCE}` }));
   const headless = processes.commandLines().filter(({ argv }) => {
     const at = argv.findIndex((word) => word.endsWith("/@qwen-code/qwen-code/cli.js"));
-    return at > 0 && argv.includes(id) && readArgs(argv.slice(at + 1)).headless;
+    return at > 0 && argv.includes(id) && readQwenArgs(argv.slice(at + 1)).headless;
   });
   return [...registered, ...headless.map(({ pid }) => ({ pid, evidence: "its command line" }))];
 }

@@ -28,8 +28,12 @@ const HOOKS = {
   StopFailure: "failed",
 } as const;
 
-/** Injects our hooks, unless the defaults are somebody else's already: then the registry alone tells. */
-export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "files" | "variables"> {
+/** Injects our hooks and settings, unless the defaults are somebody else's already: then the registry alone tells. */
+export function injected(
+  runDir: string,
+  env: Environment,
+  defaults: Readonly<Record<string, unknown>> = {},
+): Pick<LaunchPlan, "files" | "variables"> {
   if (isTaken(env)) return { files: [] };
   const settings = join(runDir, DEFAULTS_FILE);
   const hook = (word: string): object[] => [
@@ -37,7 +41,10 @@ export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "fi
   ];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   return {
-    files: [{ name: DEFAULTS_FILE, text: `${JSON.stringify({ hooks })}\n` }, hookScript(runDir, isNested(settings))],
+    files: [
+      { name: DEFAULTS_FILE, text: `${JSON.stringify({ ...defaults, hooks })}\n` },
+      hookScript(runDir, isNested(settings)),
+    ],
     variables: { [DEFAULTS]: settings, [SETTINGS_MARK]: settings },
   };
 }

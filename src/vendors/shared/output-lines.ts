@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { TURN_LINE_CHARS_MAX, WORDS_LENGTH_MAX } from "../../limits/index.ts";
 import { parseObject } from "../../util/fields.ts";
 
@@ -41,12 +42,15 @@ export class OutputLines {
   }
 }
 
-/** Returns the last line that a program has left on its stderr; without any, how it ended. A killed one has not chosen its last line. */
-export function lastWordsOf(stderr: string, exit: number | null): string {
+/**
+ * Returns the last line that a program has left on its stderr, without the `usual` ones, which tell nothing of its end; if there is none,
+ * how it ended. A killed one has not chosen its last line.
+ */
+export function lastWordsOf(stderr: string, exit: number | null, usual?: RegExp): string {
   if (exit === null) return "it was killed before it answered";
-  const last = stderr
+  const last = stripVTControlCharacters(stderr)
     .split("\n")
     .map((line) => line.trim())
-    .findLast((line) => line !== "");
+    .findLast((line) => line !== "" && usual?.test(line) !== true);
   return last?.slice(0, WORDS_LENGTH_MAX) ?? `it ended with exit code ${exit} and no answer`;
 }

@@ -18,32 +18,38 @@ export interface TurnLine {
   more?: { text: string; of: string } | null;
   /** Why the turn fails, unless the agent goes on after that. */
   failed?: FailedTurn | null;
-  /** The program says that the turn is over. */
-  ended?: boolean;
+  /** The program says that the turn is over; or that it is unless more comes, which only its end tells. */
+  ended?: boolean | "unless more comes";
 }
 
-/** Makes the reader of a program that prints a JSON object a line; `read` understands one. */
+/**
+ * Makes the reader of a program that prints a JSON object a line; `read` understands one. `usual` are the lines that stand on its stderr
+ * at every start, and so are no reason for anything.
+ */
 export function readsLines(
   read: (line: PrintedLine) => TurnLine,
   blockedExit?: BlockedExitForms,
+  usual?: RegExp,
 ): Pick<TurnFacet, "reader"> {
-  return { reader: () => new LinesReader(read, blockedExit) };
+  return { reader: () => new LinesReader(read, blockedExit, usual) };
 }
 
 class LinesReader implements TurnReader {
   readonly #lines = new OutputLines();
   readonly #read: (line: PrintedLine) => TurnLine;
   readonly #screen: { blockedExit?: BlockedExitForms };
+  readonly #usual: RegExp | undefined;
   #session: string | null = null;
   #answer: string | null = null;
   #part: string | null = null;
   #failed: FailedTurn | null = null;
-  #hasEnded = false;
+  #hasEnded: boolean | "unless more comes" = false;
   #hasBegun = false;
 
-  constructor(read: (line: PrintedLine) => TurnLine, blockedExit?: BlockedExitForms) {
+  constructor(read: (line: PrintedLine) => TurnLine, blockedExit?: BlockedExitForms, usual?: RegExp) {
     this.#read = read;
     this.#screen = blockedExit ? { blockedExit } : {};
+    this.#usual = usual;
   }
 
   get hasBegun(): boolean {
@@ -55,7 +61,7 @@ class LinesReader implements TurnReader {
   }
 
   outcome(): TurnOutcome | null {
-    if (!this.#hasEnded) return null;
+    if (this.#hasEnded !== true) return null;
     if (this.#failed === null && this.#answer !== null && this.#answer.trim() !== "") {
       return { kind: "answer", text: this.#answer, session: this.#session };
     }
@@ -64,11 +70,12 @@ class LinesReader implements TurnReader {
 
   outcomeAtEnd(exit: number | null, stderr: string): TurnOutcome {
     for (const line of this.#lines.end()) this.#take(line);
+    if (this.#hasEnded === "unless more comes") this.#hasEnded = true;
     const told = this.outcome();
     if (told) return told;
     // Behind the line that says why, some print what can be done about it.
     const blocked = stderr.split("\n").find((line) => blockedExitOn(line, this.#screen) !== null);
-    return this.#failure(this.#failed?.words ?? blocked ?? lastWordsOf(stderr, exit));
+    return this.#failure(this.#failed?.words ?? blocked ?? lastWordsOf(stderr, exit, this.#usual));
   }
 
   #failure(why: string): TurnOutcome {
@@ -88,13 +95,15 @@ class LinesReader implements TurnReader {
     if (progress.length > 0) {
       this.#hasBegun = true;
       this.#failed = null;
+      this.#hasEnded = false;
     }
     if (progress.some(({ kind }) => kind === "tool")) this.#answer = null;
     if (more) this.#goOn(more);
     if (typeof answer === "string") this.#failed = null;
     this.#answer = answer ?? this.#answer;
-    this.#failed = failed ?? this.#failed;
-    this.#hasEnded ||= ended === true;
+    // A reason that was given before the end is better than none.
+    if (failed) this.#failed = failed.words === null ? (this.#failed ?? failed) : failed;
+    this.#hasEnded = ended ?? this.#hasEnded;
     return progress;
   }
 }
