@@ -23,7 +23,7 @@ export const PROOF_POLL_MS = 50;
 /** How long a change in a folder with signs is left to settle, so that several changes cause one poll. */
 export const SIGN_SETTLE_MS = 1;
 
-/** How long a pane's title is distrusted after the program's own report, which the terminal draws a moment later. */
+/** How long a pane's title is distrusted after the program's own report, which the terminal draws a moment later; longer than TITLE_POLL_MS. */
 export const TITLE_SETTLE_MS = SECOND_MS;
 
 /** The part of a program's own words for an error that is shown and recorded: the sentence, not the answer of its provider. */

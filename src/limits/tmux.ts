@@ -53,5 +53,14 @@ export const POLL_ALIGN_MS = 500;
 export const PANE_POLL_MS = SECOND_MS;
 export const PANE_POLLS_PER_FULL_CHECK = 10;
 
+/**
+ * How often the titles of agents at work are read, of which tmux itself reports changes about once a second: what is older than this
+ * must not be taken for what the agent shows after a sign.
+ */
+export const TITLE_POLL_MS = 500;
+
+/** How long after an agent's own sign its title is read so often. */
+export const TITLE_POLLED_AFTER_SIGN_MS = 3 * SECOND_MS;
+
 /** How long a tmux server that was told to end may still answer, after it has hung up on its panes. */
 export const TMUX_GOING_MS = 500;

@@ -8,7 +8,7 @@ import {
   type Attention,
   type ScreenBlock,
 } from "../../core/attention.ts";
-import { SCREENS_AFTER_TURN, TITLE_SETTLE_MS } from "../../limits/index.ts";
+import { SCREENS_AFTER_TURN, TITLE_POLLED_AFTER_SIGN_MS, TITLE_SETTLE_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Outward, Sign } from "../../protocol/records/conversation.ts";
 import type { Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
@@ -58,6 +58,13 @@ export class AttentionWatch {
 
   get readsTitles(): boolean {
     return this.#adapter.screen?.title !== undefined;
+  }
+
+  /** Tells whether the title may be another one than was reported last: an agent at work changes it, and so does each of its signs. */
+  get needsTitle(): boolean {
+    const { activity, reportedAtMs } = this.#attention;
+    const sinceSignMs = reportedAtMs === null ? Infinity : this.#services.monotonicMs() - reportedAtMs;
+    return this.readsTitles && (activity === "busy" || sinceSignMs < TITLE_POLLED_AFTER_SIGN_MS);
   }
 
   get activity(): Activity | null {

@@ -177,6 +177,12 @@ export class ConversationTracker {
     return this.#followers.get(run)?.follower.lostEvents.isDoubtful ?? false;
   }
 
+  /** Returns the runs whose titles may have changed since they were reported. */
+  runsToReadTitle(): Set<string> {
+    const followed = [...this.#followers].filter(([, { follower }]) => follower.attention.needsTitle);
+    return new Set(followed.map(([run]) => run));
+  }
+
   foreignOpenersOf(run: string): readonly number[] {
     return this.#followers.get(run)?.follower.foreignOpeners.pids ?? [];
   }

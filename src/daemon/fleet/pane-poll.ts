@@ -1,4 +1,4 @@
-import { CAPTURE_LINES, PANE_POLLS_PER_FULL_CHECK, PANE_POLL_MS } from "../../limits/index.ts";
+import { CAPTURE_LINES, PANE_POLLS_PER_FULL_CHECK, PANE_POLL_MS, TITLE_POLL_MS } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
 import type { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { Pane } from "../../runtime/tmux/pane-list.ts";
@@ -36,7 +36,7 @@ export class PanePoll {
       this.#services.conversations.onTitle(run, title);
     });
     server.onPanes((panes) => this.#notePlaces(panes));
-    this.#timer ??= setInterval(() => void this.#poll(), PANE_POLL_MS).unref();
+    this.#timer ??= setInterval(() => void this.#poll(), TITLE_POLL_MS).unref();
   }
 
   /** Notes where a person has moved the windows of workers, so that they come back there. */
@@ -67,15 +67,28 @@ export class PanePoll {
     // Polls do not overlap when one takes longer than the interval.
     if (this.#polling) return;
     this.#polling = true;
-    this.#round++;
+    const round = ++this.#round / (PANE_POLL_MS / TITLE_POLL_MS);
     try {
+      await this.#readTitles();
+      if (!Number.isInteger(round)) return;
       for (const [run, title] of this.#titles) this.#services.conversations.onTitle(run, title);
-      const runs = this.#services.conversations.runsToCapture(this.#round % PANE_POLLS_PER_FULL_CHECK === 0);
+      const runs = this.#services.conversations.runsToCapture(round % PANE_POLLS_PER_FULL_CHECK === 0);
       if (runs.size > 0) await this.#capture(runs);
     } catch (error) {
       this.#services.log(`panes: ${String(error)}`);
     } finally {
       this.#polling = false;
+    }
+  }
+
+  /** Reads the titles of agents that are at work, or were a moment ago. */
+  async #readTitles(): Promise<void> {
+    const runs = this.#services.conversations.runsToReadTitle();
+    const panes = runs.size === 0 ? undefined : await this.#tmux.existingServer()?.panes();
+    for (const { run, title, dead } of panes ?? []) {
+      if (run === null || dead || !runs.has(run)) continue;
+      this.#titles.set(run, title);
+      this.#services.conversations.onTitle(run, title);
     }
   }
 

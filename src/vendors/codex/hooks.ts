@@ -25,15 +25,19 @@ export function launchHooks(runDir: string): LaunchHooks {
 const EVENTS = [
   ["SessionStart", "start"],
   ["UserPromptSubmit", "prompt"],
+  ["PermissionRequest", "permission"],
   ["PostToolUse", "tool"],
   ["Stop", "stop"],
 ] as const;
 
 const TIMEOUT_SECONDS = 20;
 
-/** Codex would put a context of more than 2,500 tokens into a file, and only say where. What stops a turn is no context. */
+/**
+ * Codex would put a context of more than 2,500 tokens into a file, and only say where. What stops a turn is no context, and a hook that
+ * hears of a permission has none to give.
+ */
 function spillOf(event: string): { additionalContextLimit?: number } {
-  return event === "Stop" ? {} : { additionalContextLimit: 0 };
+  return event === "Stop" || event === "PermissionRequest" ? {} : { additionalContextLimit: 0 };
 }
 
 // In the order of their names, as the hash wants them.

@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import type { Holder, SessionLocation, Sign } from "../../protocol/records/conversation.ts";
+import type { Holder, Outward, SessionLocation, Sign } from "../../protocol/records/conversation.ts";
 import type { MissingVariable } from "../../protocol/records/environment.ts";
 import { statIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
 import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { conflictOf, hasOption, optionsOf, wordSet, tokensOf, type Token, optionsIn } from "../shared/arguments.ts";
@@ -263,12 +264,20 @@ function inspect(configDir: string, pid: number, processes: ProcessView): Sign[]
 const LOCK_FILE = new RegExp(`^(.+)/${LOCKS}/([0-9a-f-]{36})\\.lock$`);
 
 /**
- * A hook tells that a turn begins a second before the rollout is read. That is all it is used for: the lock shows where codex is, and
- * the rollout when the turn is over.
+ * A hook tells at once what the rollout and the title of the terminal tell a second later: that a turn begins, that codex asks for
+ * permission, that a tool has run. The lock shows where codex is, and the rollout when the turn is over.
  */
 function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
-  if (session === null || event.hook_event_name !== "UserPromptSubmit") return null;
+  const name = textOf(event.hook_event_name);
+  const outward = name === null ? undefined : own(OUTWARD_OF_EVENT, name);
+  if (session === null || outward === undefined) return null;
   const said = textOf(event.prompt) ?? undefined;
-  return { session, means: "echo", stays: true, evidence: "UserPromptSubmit hook", activity: "busy", said };
+  return { session, means: "echo", stays: true, evidence: `${name} hook`, ...outward, said };
 }
+
+const OUTWARD_OF_EVENT: Readonly<Record<string, Outward>> = {
+  UserPromptSubmit: { activity: "busy" },
+  PermissionRequest: { activity: "blocked", blocked: "permission" },
+  PostToolUse: { activity: "busy" },
+};

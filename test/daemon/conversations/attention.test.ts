@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AttentionWatch } from "../../../src/daemon/conversations/attention.ts";
 import { WorkerActivities } from "../../../src/daemon/worker-activity.ts";
-import { TITLE_SETTLE_MS } from "../../../src/limits/index.ts";
+import { TITLE_POLLED_AFTER_SIGN_MS, TITLE_SETTLE_MS } from "../../../src/limits/index.ts";
 import type { Db } from "../../../src/store/db.ts";
 import { insertProject } from "../../../src/store/projects.ts";
 import { closeStore, openStore } from "../../../src/store/open.ts";
@@ -109,6 +109,19 @@ test("codex tells by its title alone; what blinks is told once", async () => {
     { activity: "blocked", reason: "permission" },
     { activity: "busy", reason: null },
   ]);
+});
+
+test("a title is read while an agent works, and for a moment after each sign, because tmux reports it late", async () => {
+  const watch = watchOf("codex");
+  expect(watch.needsTitle).toBe(false);
+  const sign = { session: "s", means: "echo", evidence: "hook" } as const;
+  await watch.onSign({ ...sign, activity: "busy" });
+  nowMs += TITLE_POLLED_AFTER_SIGN_MS;
+  expect(watch.needsTitle).toBe(true);
+  await watch.onSign({ ...sign, activity: "blocked", blocked: "permission" });
+  expect(watch.needsTitle).toBe(true);
+  nowMs += TITLE_POLLED_AFTER_SIGN_MS;
+  expect(watch.needsTitle).toBe(false);
 });
 
 test("gemini is there and says it is idle, with a dialog in front: blocked until that is gone", async () => {
