@@ -105,6 +105,13 @@ export class AttentionWatch {
     await this.#update(this.after([outward]));
   }
 
+  /** Applies a turn's beginning or end as the transcript tells it, later than the agent's own signs do. */
+  async onWritten(outward: Outward): Promise<void> {
+    // No turn begins while a question of the last one is open, so this is the beginning of that one.
+    const isAsking = this.activity === "blocked" && (this.reason === "permission" || this.reason === "question");
+    if (!isAsking || outward.activity !== "busy") await this.onActivity(outward);
+  }
+
   /** Returns what would be known after these signs, and changes nothing: it is asked inside the change that ends the run. */
   after(signs: readonly Pick<Sign, "activity" | "blocked" | "words">[]): Attention {
     return signs.reduce((before, { activity, blocked, words }) => {

@@ -268,7 +268,7 @@ export class Follower {
   /** Updates the attention of an agent that writes its turns down and shows no more than its presence. */
   async #pollActivity(transcript: string | null, present: boolean): Promise<void> {
     await this.#noteMove();
-    for (const outward of this.#writtenTurns?.poll(transcript) ?? []) await this.attention.onActivity(outward);
+    for (const outward of this.#writtenTurns?.poll(transcript) ?? []) await this.attention.onWritten(outward);
     this.attention.lastWords.note(this.#writtenTurns?.takeSaid());
     await this.foreignConversation.onOwnTurn(this.#writtenTurns?.lastAtMs ?? 0);
     // A process that has its conversation open and has begun no turn of it waits for its user.

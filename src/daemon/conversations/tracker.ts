@@ -160,9 +160,9 @@ export class ConversationTracker {
     this.#followers.get(run)?.follower.runExclusive((attention) => attention.onScreen(screenText));
   }
 
-  /** Returns the runs whose screens may show more than their signs; with `all`, every run with a known screen. */
-  runsToCapture(all: boolean): Set<string> {
-    const followed = [...this.#followers].filter(([, { follower }]) => follower.attention.needsScreen(all));
+  /** Returns the runs of whose attention this holds: that their screen, or their title, is to be read. */
+  runsWhere(holds: (attention: Follower["attention"]) => boolean): Set<string> {
+    const followed = [...this.#followers].filter(([, { follower }]) => holds(follower.attention));
     return new Set(followed.map(([run]) => run));
   }
 
@@ -175,12 +175,6 @@ export class ConversationTracker {
   /** Tells whether a hook of the run could not write what it told, so that nobody knows which conversation its agent is in. */
   isDoubtful(run: string): boolean {
     return this.#followers.get(run)?.follower.lostEvents.isDoubtful ?? false;
-  }
-
-  /** Returns the runs whose titles may have changed since they were reported. */
-  runsToReadTitle(): Set<string> {
-    const followed = [...this.#followers].filter(([, { follower }]) => follower.attention.needsTitle);
-    return new Set(followed.map(([run]) => run));
   }
 
   foreignOpenersOf(run: string): readonly number[] {

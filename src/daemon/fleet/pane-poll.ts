@@ -72,7 +72,8 @@ export class PanePoll {
       await this.#readTitles();
       if (!Number.isInteger(round)) return;
       for (const [run, title] of this.#titles) this.#services.conversations.onTitle(run, title);
-      const runs = this.#services.conversations.runsToCapture(round % PANE_POLLS_PER_FULL_CHECK === 0);
+      const all = round % PANE_POLLS_PER_FULL_CHECK === 0;
+      const runs = this.#services.conversations.runsWhere((attention) => attention.needsScreen(all));
       if (runs.size > 0) await this.#capture(runs);
     } catch (error) {
       this.#services.log(`panes: ${String(error)}`);
@@ -83,7 +84,7 @@ export class PanePoll {
 
   /** Reads the titles of agents that are at work, or were a moment ago. */
   async #readTitles(): Promise<void> {
-    const runs = this.#services.conversations.runsToReadTitle();
+    const runs = this.#services.conversations.runsWhere(({ needsTitle }) => needsTitle);
     const panes = runs.size === 0 ? undefined : await this.#tmux.existingServer()?.panes();
     for (const { run, title, dead } of panes ?? []) {
       if (run === null || dead || !runs.has(run)) continue;

@@ -124,6 +124,21 @@ test("a title is read while an agent works, and for a moment after each sign, be
   expect(watch.needsTitle).toBe(false);
 });
 
+test("the beginning of a turn, read in the transcript after its question, does not answer that", async () => {
+  const watch = watchOf("codex");
+  const sign = { session: "s", means: "echo", evidence: "hook" } as const;
+  await watch.onSign({ ...sign, activity: "busy" });
+  await watch.onSign({ ...sign, activity: "blocked", blocked: "permission" });
+  await watch.onWritten({ activity: "busy" });
+  expect(watch.activity).toBe("blocked");
+  await watch.onWritten({ activity: "idle" });
+  await watch.onWritten({ activity: "busy" });
+  expect(watch.activity).toBe("busy");
+  await watch.onWritten({ activity: "blocked", blocked: "limit" });
+  await watch.onWritten({ activity: "busy" });
+  expect(watch.activity).toBe("busy");
+});
+
 test("gemini is there and says it is idle, with a dialog in front: blocked until that is gone", async () => {
   const watch = watchOf("gemini");
   const start = { session: "s", means: "open", evidence: "SessionStart hook", activity: "idle" } as const;

@@ -20,8 +20,8 @@ test("the title of an agent at work is read, and not taken from what tmux report
   const conversations = {
     reportActivity: () => undefined,
     onTitle: (run: string, title: string) => heard.push(`${run} ${title}`),
-    runsToReadTitle: () => new Set(["busy"]),
-    runsToCapture: () => new Set(),
+    runsWhere: (holds: (attention: object) => boolean) =>
+      new Set(holds({ needsTitle: true, needsScreen: () => false }) ? ["busy"] : []),
   };
   const poll = new PanePoll({ conversations } as never, { existingServer: () => server } as never);
   onTestFinished(() => poll.stop());
