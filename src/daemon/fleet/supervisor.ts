@@ -125,11 +125,11 @@ export class FleetSupervisor {
     return this.#states.all().some(({ timer, starting }) => timer !== null || starting !== null);
   }
 
-  /** Returns the state of a start in progress; null when there is none. */
+  /** Returns the state of a start in progress, or of one that is to come; null when there is none. */
   stateOf(workerId: number): "starting" | "backing-off" | null {
     const state = this.#states.existing(workerId);
     if (state?.starting) return "starting";
-    return state?.timer ? "backing-off" : null;
+    return state?.timer || state?.isDeciding ? "backing-off" : null;
   }
 
   /** Starts the worker on request, which clears its attempts. Returns null when it runs already. */
@@ -184,6 +184,8 @@ export class FleetSupervisor {
     const state = this.#states.of(worker.id);
     if (state.handledRun === run.id) return;
     state.handledRun = run.id;
+    const wasStopped = run.stoppedBy !== null || run.displacedMs !== null;
+    state.isDeciding = run.exit !== 0 && !wasStopped && fleetSettingsOf(worker).restart !== "never";
     try {
       const evidence = await exitEvidence(services, this.tmux, run, worker, this.#lastAttentions.get(run.id) ?? null);
       this.#lastAttentions.delete(run.id);
@@ -196,6 +198,8 @@ export class FleetSupervisor {
     } catch (error) {
       state.handledRun = null; // the next reconciliation tries again
       this.#reportFailure(`the end of ${run.id} could not be handled`, error);
+    } finally {
+      state.isDeciding = false;
     }
   }
 

@@ -11,6 +11,8 @@ export interface SupervisionState {
   starting: Promise<StartedRun | null> | null;
   /** The run whose end was handled last. */
   handledRun: string | null;
+  /** A run has failed, and what follows is about to be decided: most often another start. */
+  isDeciding: boolean;
   /** A caller is about to stop or to start the worker, so the supervisor starts nothing. */
   restartsSuspended: boolean;
 }
@@ -35,6 +37,7 @@ export class SupervisionStates {
       timer: null,
       starting: null,
       handledRun: null,
+      isDeciding: false,
       restartsSuspended: false,
     };
     this.#known.set(workerId, state);

@@ -1,5 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
+import { eventually } from "../../support/check.ts";
 import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import { expect, it } from "vitest";
 import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
@@ -15,8 +18,18 @@ it("a killed worker comes back by itself, in its conversation", async () => {
   await fleet.up();
   const [before] = await fleet.untilIdle();
   await fleet.say("coder", "remember this");
+  const watching = fleet.spawn(["ls", "--watch", "--json"]);
+  const states: string[] = [];
+  createInterface({ input: watching.stdout! }).on("line", (line) => {
+    states.push(...(JSON.parse(line) as { workers: WorkerSummary[] }).workers.map(({ state }) => state));
+  });
+  await eventually("the watch", () => states.includes("idle"));
   fleet.killRun(before?.run?.id ?? "");
   const after = await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
+  await eventually("the watch to see it come back", () => states.includes("backing-off") && states.at(-1) === "idle");
+  watching.kill("SIGTERM");
+  // A restart is coming from the first moment on.
+  expect(states).not.toContain("stopped");
   expect(after).toMatchObject({ restarts: 1, mode: "tmux", session: { id: before?.session?.id } });
   expect(await fleet.transcript("coder")).toContain("remember this");
   expect(await events(fleet, "worker.backing-off")).toHaveLength(1);
