@@ -30,6 +30,9 @@ export const PANES_PER_WINDOW_MAX = 9;
 /** Characters kept of a pane's title, which a program may set to a megabyte. */
 export const PANE_TITLE_CHARS_MAX = 256;
 
+/** Characters of what is said below the pane of a worker that has ended: more than a wide terminal shows. */
+export const PANE_WORDS_CHARS_MAX = 300;
+
 /** Bytes of the command line of one start: tmux accepts more, the kernel 128 KiB for one argument. */
 export const PANE_COMMAND_BYTES_MAX = MIB;
 

@@ -1,5 +1,3 @@
-import { spawnSync } from "node:child_process";
-import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord } from "../../protocol/records/fleet.ts";
 import { attachPlan } from "../../runtime/tmux/attach.ts";
@@ -8,6 +6,7 @@ import { attentionItems } from "../shared/attention-list.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
+import { ownPrefixKey, prefixKey } from "../shared/leaving-keys.ts";
 import { hasKeys, isTerminal, type Output } from "../shared/output.ts";
 import { runHere } from "../shared/run-verb-child.ts";
 import { inOrderOfNames } from "../shared/worker-table.ts";
@@ -19,6 +18,7 @@ export const attach: Command = {
     "Without a NAME it goes to the worker that needs you, or to the only one; where there are several, you pick.",
     "Ctrl-b d leaves the terminal again; the worker keeps running. The other workers of the project are the other windows.",
     "Inside a tmux of your own the terminal is nested, and the first Ctrl-b goes to the outer one: Ctrl-b Ctrl-b d leaves.",
+    "With a prefix of your own ([tmux] conf in your config.toml) it is that in place of Ctrl-b.",
   ].join("\n"),
   examples: ["perdure attach", "perdure attach coder", "perdure attach coder --popup"],
   options: {
@@ -40,8 +40,9 @@ export const attach: Command = {
     const where = values.popup === true ? "popup" : values.window === true ? "window" : "here";
     const worker = address.slice(address.indexOf("/") + 1);
     const insideTmux = process.env.TMUX;
-    const outerPrefix = insideTmux ? outerPrefixKey(file) : null;
-    const plan = attachPlan({ insideTmux, outerPrefix, file, socket, session, pane: id, worker, where });
+    const outerPrefix = insideTmux ? prefixKey(file) : null;
+    const prefix = ownPrefixKey(file, socket);
+    const plan = attachPlan({ insideTmux, outerPrefix, prefix, file, socket, session, pane: id, worker, where });
     if (plan.notice !== null) out.note(plan.notice);
     const env = Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !plan.unset.includes(entry[0]),
@@ -101,11 +102,4 @@ async function workersInPanes(): Promise<WorkerSummary[]> {
     if (inPanes.length > 0) return inOrderOfNames(inPanes);
   }
   return [];
-}
-
-/** Returns the prefix key of the surrounding tmux; null if that tmux does not answer. */
-function outerPrefixKey(tmux: string): string | null {
-  const options = { encoding: "utf8", timeout: TMUX_ANSWER_MS } as const;
-  const { status, stdout } = spawnSync(tmux, ["show-options", "-gv", "prefix"], options);
-  return status === 0 ? stdout.trim() : null;
 }

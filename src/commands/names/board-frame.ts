@@ -19,6 +19,8 @@ export interface BoardState {
   view: BoardView;
   /** The result of the last key. */
   notice: string;
+  /** The keys that leave a worker's terminal; null where they would leave nothing. */
+  leaving: string | null;
   /** There is no daemon: what is shown is as it was when there was one. */
   lost: boolean;
 }
@@ -43,7 +45,7 @@ export function boardFrame(state: BoardState, { rows, columns }: ScreenSize, pai
   const foot = rows >= 2 ? [footLine(state, size.columns, paint)] : [];
   const room = rows - foot.length;
   const body =
-    state.view.kind === "help" ? helpLines(size.columns, paint) : bodyOf(state, { ...size, rows: room }, paint);
+    state.view.kind === "help" ? helpLines(state, size.columns, paint) : bodyOf(state, { ...size, rows: room }, paint);
   const shown = body.slice(0, room);
   return [...shown, ...Array.from({ length: room - shown.length }, () => ""), ...foot].join("\n");
 }
@@ -121,7 +123,7 @@ const NO_KEYS = "? help  q quit";
 const HELP: readonly (readonly [keys: string, does: string])[] = [
   ["↑ ↓, k j", "select a worker (Home, End, Page Up, Page Down too)"],
   ["n", "select the next worker that needs you"],
-  ["Enter", "attach to its terminal; Ctrl-b d comes back here"],
+  ["Enter", "attach to its terminal"],
   ["s", "send it a message"],
   ["l", "look at the end of its terminal"],
   ["u", "bring it up (perdure up)"],
@@ -130,11 +132,12 @@ const HELP: readonly (readonly [keys: string, does: string])[] = [
   ["q, Ctrl-C", "quit; the workers go on"],
 ];
 
-function helpLines(columns: number, paint: Paint): string[] {
+function helpLines({ leaving }: BoardState, columns: number, paint: Paint): string[] {
+  const back = leaving === null ? "" : `; ${leaving} leaves it again, and comes back here`;
   const width = Math.max(...HELP.map(([keys]) => keys.length));
   return [
     paint.bold(cutToColumns("Keys", columns)),
-    ...HELP.map(([keys, does]) => helpLine(keys.padEnd(width), does)),
+    ...HELP.map(([keys, does]) => helpLine(keys.padEnd(width), keys === "Enter" ? `${does}${back}` : does)),
   ].map((line, at) => (at === 0 ? line : cutToColumns(line, columns)));
 }
 

@@ -8,6 +8,7 @@ import { askForLine } from "../shared/ask-line.ts";
 import { attentionItems, attentionTitle, type AttentionItem } from "../shared/attention-list.ts";
 import { callDaemon } from "../shared/call.ts";
 import { targetOf } from "../shared/here.ts";
+import { leavingKeys } from "../shared/leaving-keys.ts";
 import type { Output } from "../shared/output.ts";
 import { runHere, runQuietly } from "../shared/run-verb-child.ts";
 import { inOrderOfNames } from "../shared/worker-table.ts";
@@ -56,7 +57,16 @@ class Board {
     this.#request = request;
     this.#out = out;
     this.#screen = new AltScreen((key) => this.#onKey(key));
-    const empty = { workers: [], selected: null, needs: [], title: "", next: "", notice: "", lost: false };
+    const empty = {
+      workers: [],
+      selected: null,
+      needs: [],
+      title: "",
+      next: "",
+      notice: "",
+      lost: false,
+      leaving: leavingKeys(),
+    };
     this.#state = { ...empty, addresses, root, view: { kind: "list" } };
   }
 

@@ -86,6 +86,7 @@ async function viewOf(
     workers,
     down: down.map(({ name }) => name),
     fleetSize: fleet.workers.length,
+    leaving: isTerminal(1) ? (await import("../shared/leaving-keys.ts")).leavingKeys() : "Ctrl-b d",
   });
   const isEmpty = !project.registered && workers.length + fleet.workers.length + needs.length === 0;
   return { project, saved, needs, unread, next, isEmpty };

@@ -13,6 +13,7 @@ export function suggestCommand({
   workers,
   down,
   fleetSize,
+  leaving,
 }: {
   attention: readonly AttentionItem[];
   workers: readonly WorkerSummary[];
@@ -20,25 +21,22 @@ export function suggestCommand({
   down: readonly string[];
   /** The number of workers in the fleet file. */
   fleetSize: number;
+  /** The keys that leave a worker's terminal; null where none are to be told. */
+  leaving: string | null;
 }): Suggestion {
+  const leaves = leaving === null ? "" : `; ${leaving} leaves it again`;
   const [first] = attention;
   if (first) return { command: first.command, why: "" };
   const stillDown = down.filter((name) => !workers.some((worker) => worker.name === name && isStarting(worker)));
   if (stillDown.length > 0) return { command: "perdure up", why: downText(stillDown, fleetSize) };
   const inPane = workers.find(({ mode, run }) => mode === "tmux" && run !== null);
-  if (inPane)
-    return { command: `perdure attach ${inPane.name}`, why: `go to its terminal; ${leavingKeys()} leaves it again` };
+  if (inPane) return { command: `perdure attach ${inPane.name}`, why: `go to its terminal${leaves}` };
   if (workers.some(isStarting)) return { command: "perdure ls --watch", why: "watch them start" };
   const stopped = workers.find(({ run }) => run === null);
   if (stopped) return { command: `perdure run ${stopped.name}`, why: "start it again, in its own conversation" };
   const [running] = workers;
   if (running) return { command: `perdure show ${running.name}`, why: "everything about it" };
   return { command: "perdure init", why: "write a fleet file; or one agent alone: perdure run NAME -- COMMAND" };
-}
-
-/** Inside a tmux of one's own with the usual prefix, the first Ctrl-b and a d would leave that one. */
-function leavingKeys(): string {
-  return process.env.TMUX ? "Ctrl-b Ctrl-b d" : "Ctrl-b d";
 }
 
 function isStarting({ state }: WorkerSummary): boolean {

@@ -20,6 +20,8 @@ export async function findPaneCall(params: CallParams<"findPane">, { services }:
   const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(found.worker.id));
   if (!tmux || !pane) throw noPaneError(services, found);
   const { session, window, id } = pane;
+  // Whoever is about to look at a terminal wants their own keys as they are now.
+  await tmux.readChangedUserFile();
   const run = services.fleet.liveRun(found.worker.id);
   if (run) await resumeIfSuspended(services, services.fleet.tmux, run);
   return {

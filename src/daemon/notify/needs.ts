@@ -1,4 +1,5 @@
 import type { Need } from "../../core/notices.ts";
+import { PANE_WORDS_CHARS_MAX } from "../../limits/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { hintText, toHint, verb, type HintLike } from "../../protocol/hint.ts";
 import { commandForNeed, NEED_KINDS, type NeedKind, type NoticeRecord } from "../../protocol/records/needs.ts";
@@ -23,6 +24,15 @@ export function summaryOf(services: StatusServices, workerId: number): WorkerSum
 /** Returns what a worker needs somebody for; null if for nothing. */
 export function needOf({ state, attention }: Pick<WorkerSummary, "state" | "attention">): Need | null {
   return isNeed(state) ? { kind: state, reason: attention } : null;
+}
+
+/** Writes what stands below the last screen of a worker that has ended and needs somebody; empty for any other one. */
+export function wordsBelow(worker: WorkerSummary, need: Need | null): string {
+  if (need === null || worker.run !== null) return "";
+  const { address, state, attention } = worker;
+  const hint = hintText(toHint(worker.next ?? commandForNeed(worker, address)));
+  const words = [state, attention === null ? "" : `: ${attention}`, hint === null ? "" : ` → ${hint}`].join("");
+  return words.replaceAll(/[\p{Cc}\s]+/gu, " ").slice(0, PANE_WORDS_CHARS_MAX);
 }
 
 function isNeed(state: string): state is NeedKind {

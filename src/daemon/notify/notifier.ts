@@ -15,7 +15,7 @@ import {
 } from "../../store/notices.ts";
 import { workerById } from "../../store/workers.ts";
 import { HELD_MAIL_KEY, OPERATOR_MAIL_KEY } from "../mail/mailbox-change.ts";
-import { mailNeed, needOf, noticeOf, summaryOf, wentOnNotice } from "./needs.ts";
+import { mailNeed, needOf, noticeOf, summaryOf, wentOnNotice, wordsBelow } from "./needs.ts";
 import { NoticeSender } from "./sender.ts";
 import type { NotifyServices } from "./services.ts";
 
@@ -109,7 +109,7 @@ export class Notifier {
       const worker = summaryOf(this.#services, workerId);
       const known = this.#entries.get(keyOf("worker", workerId));
       const need = worker && needOf(worker);
-      if (worker !== null) marks.set(String(workerId), { state: worker.state, needsSomebody: need !== null });
+      if (worker !== null) marks.set(String(workerId), markOf(worker, need));
       if (worker?.state === "starting") this.#lookAfterStart(workerId);
       const waits =
         worker !== null && known !== undefined && need === null && isUndecided(known.notice.kind, worker.state);
@@ -232,6 +232,10 @@ export class Notifier {
       return false;
     }
   }
+}
+
+function markOf(worker: WorkerSummary, need: Need | null): PaneMark {
+  return { state: worker.state, needsSomebody: need !== null, says: wordsBelow(worker, need) };
 }
 
 function keyOf(subject: Subject, workerId: number): string {

@@ -17,8 +17,9 @@ export interface AttachRequest {
   worker: string;
   /** This terminal; or, inside the caller's own tmux, a popup or a window of that. */
   where: "here" | "popup" | "window";
-  /** The prefix key of the tmux around the caller. */
-  outerPrefix?: string | null;
+  /** The prefix key of our own server, and that of the tmux around the caller; null where that is not known. */
+  prefix: string;
+  outerPrefix: string | null;
 }
 
 export interface AttachPlan {
@@ -62,16 +63,22 @@ function showPane({ session, pane }: AttachRequest, command: string): string[] {
 }
 
 /** Sets whether the prefix must be pressed twice: an outer tmux with our prefix takes the first one, a popup takes none. */
-function nestedPrefixOption({ outerPrefix, where }: AttachRequest): string[] {
-  return ["set-option", "-g", NESTED_PREFIX_OPTION, outerPrefix === "C-b" && where !== "popup" ? "on" : "off", ";"];
+function nestedPrefixOption({ prefix, outerPrefix, where }: AttachRequest): string[] {
+  return ["set-option", "-g", NESTED_PREFIX_OPTION, outerPrefix === prefix && where !== "popup" ? "on" : "off", ";"];
 }
 
-function nestedNotice({ worker, outerPrefix }: AttachRequest): string {
+function nestedNotice({ worker, prefix, outerPrefix }: AttachRequest): string {
+  const key = keyText(prefix);
   return [
     "You are inside your own tmux, and the worker's tmux opens within it.",
-    outerPrefix == null || outerPrefix === "C-b"
-      ? "Yours takes the first Ctrl-b: Ctrl-b Ctrl-b d comes back here, and Ctrl-b d would detach your own."
-      : "Ctrl-b d comes back here.",
+    outerPrefix === null || outerPrefix === prefix
+      ? `Yours takes the first ${key}: ${key} ${key} d leaves the worker's, and ${key} d would detach your own.`
+      : `${key} d leaves it again.`,
     `To open it separately: ${commandText(verb("attach", worker, "--popup"))}, or --window.`,
   ].join("\n");
+}
+
+/** Writes a key of tmux's as people do: Ctrl-b for `C-b`. */
+export function keyText(key: string): string {
+  return key.replace(/^C-/, "Ctrl-").replace(/^M-/, "Alt-");
 }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TMUX_ANSWER_MS, TMUX_EXIT_POLL_MS, TMUX_RECONNECT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
@@ -31,6 +32,8 @@ export class TmuxConnection {
   #starting: Promise<ControlClient> | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
   #closed = false;
+  /** What tells the user's own file as it was read last from another one. */
+  #userFileRead = "";
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -131,9 +134,16 @@ export class TmuxConnection {
     return client;
   }
 
+  /** Has the server read the user's own file again where it is another one than was read last, or was changed. */
+  async readChangedUserFile(): Promise<void> {
+    const client = await this.find();
+    if (client !== null && markOf(this.#options.userFile()) !== this.#userFileRead) await this.#readUserFile(client);
+  }
+
   /** Has the server read the user's own file last, but for what keeps workers alive. A mistake in it keeps nobody from working. */
   async #readUserFile(client: ControlClient): Promise<void> {
     const file = this.#options.userFile();
+    this.#userFileRead = markOf(file);
     if (file === null) return;
     try {
       await readCommands({ ...this.#options, environment: this.#environment }, file);
@@ -185,6 +195,12 @@ export class TmuxConnection {
     }, TMUX_RECONNECT_MS);
     this.#retryTimer.unref();
   }
+}
+
+/** Tells one state of a file from another; empty without a file. */
+function markOf(file: string | null): string {
+  const stats = file === null ? undefined : statSync(file, { throwIfNoEntry: false });
+  return stats === undefined ? "" : `${file} ${stats.ino} ${stats.size} ${stats.mtimeMs}`;
 }
 
 function elsewhereError(socket: string, place: string): PerdureError {

@@ -29,7 +29,7 @@ export function serverOptions(env: Environment): string[][] {
     ["-g", "status-right", `${NEEDED_ANYWHERE} ${PREFIX} w: workers, ${PREFIX} d: leave `],
     ["-gw", "window-status-format", windowStatus("")],
     ["-gw", "window-status-current-format", windowStatus("*")],
-    ["-gw", "pane-border-format", " #{@perdure_name}#{?@perdure_needs,◆,} "],
+    ["-gw", "pane-border-format", PANE_BORDER],
     // Agents tell Shift+Enter from Enter, where the terminal does.
     ["-s", "extended-keys", "on"],
     // A number of its own: appended, it would be there once more after each start of a daemon.
@@ -82,6 +82,9 @@ const PREFIX = `#{?#{&&:#{m/r:^(tmux|screen),#{client_termname}},#{==:#{${NESTED
 
 /** Whether a worker in one of the window's panes needs somebody; `@perdure_needs` is `!` then. */
 const NEEDED = "#{m:*!*,#{P:#{@perdure_needs}}}";
+
+/** The border of a pane: the worker's name in a group, and what is said of a worker that has ended and needs somebody. */
+const PANE_BORDER = ` #{?#{@perdure_name},#{@perdure_name},#{window_name}}#{?@perdure_needs,◆,}#{?@perdure_says, #{@perdure_says},} `;
 
 /** Says on the right that somebody is needed, in whatever project. */
 const NEEDED_ANYWHERE = `#{?#{m:*!*,#{S:#{W:#{P:#{@perdure_needs}}}}}, ${HIGHLIGHT} ◆ needs you #[default],}`;

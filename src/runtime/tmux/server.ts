@@ -10,7 +10,7 @@ import { CONTROL_SESSION } from "./options.ts";
 import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { pasteTexts, pressEnter, viewPane, type PaneView } from "./paste.ts";
 import { literal } from "./quote.ts";
-import { checkStart, nameGroupPane, type StartRequest } from "./start-commands.ts";
+import { borderCommands, checkStart, nameGroupPane, SAYS_OPTION, type StartRequest } from "./start-commands.ts";
 import { PaneStarter, type StartedPane } from "./pane-starter.ts";
 
 export interface TmuxServerOptions {
@@ -139,12 +139,14 @@ export class TmuxServer {
   async #showMarks(client: ControlClient, panes: readonly Pane[]): Promise<void> {
     const keys = new Set(panes.map(({ id, run }) => `${id} ${run}`));
     for (const key of this.#shown.keys()) if (!keys.has(key)) this.#shown.delete(key);
-    const marking = panes.map(async ({ id, workerId, run }) => {
+    const marking = panes.map(async ({ id, workerId, run, group }) => {
       const mark = workerId === null ? undefined : this.#marks.get(workerId);
       const [key, text] = [`${id} ${run}`, JSON.stringify(mark)];
       if (mark === undefined || this.#shown.get(key) === text) return;
+      const said = (JSON.parse(this.#shown.get(key) ?? "{}") as Partial<PaneMark>).says ?? "";
       this.#shown.set(key, text);
-      await client.send(...markPane(id, mark)).catch((error: unknown) => {
+      const border = group === null ? borderCommands(id, mark.says, said) : [];
+      await client.send(...markPane(id, mark), ...border).catch((error: unknown) => {
         this.#shown.delete(key);
         if (!isRefusal(error, /can't find pane|no such pane/)) throw error; // a pane that was removed meanwhile
       });
@@ -174,6 +176,11 @@ export class TmuxServer {
   /** Told of all panes of workers within about a second of each change. */
   onPanes(listener: (panes: readonly Pane[]) => void): void {
     this.#paneListeners.push(listener);
+  }
+
+  /** Has the server read the user's own file of tmux commands again, if it was changed since. */
+  async readChangedUserFile(): Promise<void> {
+    await this.#connection.readChangedUserFile();
   }
 
   /** Kills the server with everything in it. */
@@ -211,10 +218,13 @@ export class TmuxServer {
 export interface PaneMark {
   state: string;
   needsSomebody: boolean;
+  /** What stands below the last screen of a worker that has ended and needs somebody; empty for nothing. */
+  says: string;
 }
 
-function markPane(pane: string, { state, needsSomebody }: PaneMark): string[][] {
+function markPane(pane: string, { state, needsSomebody, says }: PaneMark): string[][] {
   return [
+    ["set-option", "-p", "-q", "-t", pane, SAYS_OPTION, literal(says)],
     ["set-option", "-p", "-q", "-t", pane, "@perdure_state", state],
     ["set-option", "-p", "-q", "-t", pane, "@perdure_needs", needsSomebody ? "!" : ""],
   ];

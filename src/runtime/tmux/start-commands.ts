@@ -86,6 +86,27 @@ export function makeGroupWindow(group: string, pane: string): string[][] {
   ];
 }
 
+/** The pane's option with the words below it, and the one that tells that the window has a border for them. */
+export const SAYS_OPTION = "@perdure_says";
+const BORDER_OPTION = "@perdure_border";
+
+/** Makes room for words below a pane that has its window for itself, or takes it away when there are none any more. */
+export function borderCommands(pane: string, says: string, saidBefore: string): string[][] {
+  if ((says === "") === (saidBefore === "")) return [];
+  if (says === "") return removeBorder(pane);
+  return [
+    ["set-option", "-p", "-t", pane, BORDER_OPTION, "on"],
+    ["set-option", "-w", "-t", pane, "pane-border-status", "bottom"],
+  ];
+}
+
+function removeBorder(pane: string): string[][] {
+  return [
+    ["set-option", "-p", "-u", "-t", pane, BORDER_OPTION],
+    ["set-option", "-w", "-u", "-t", pane, "pane-border-status"],
+  ];
+}
+
 export function joinGroupWindow(pane: string, groupPane: string): string[][] {
   return [
     ["join-pane", "-d", "-s", pane, "-t", groupPane],
@@ -100,12 +121,14 @@ export function joinGroupWindow(pane: string, groupPane: string): string[][] {
  */
 export function replacePaneCommands(request: StartRequest, ended: EndedPane, index: number): string[][] {
   const place = `=${tmuxSessionName(request.project)}:${index}`;
-  const options = [...ended.options].map(([name, value]) => ["set-option", "-p", "-t", place, "--", name, value]);
+  const kept = [...ended.options].filter(([name]) => name !== SAYS_OPTION && name !== BORDER_OPTION);
+  const options = kept.map(([name, value]) => ["set-option", "-p", "-t", place, "--", name, value]);
   const [newWindow = [], ...marks] = newWindowCommands(request, index);
   return [
     newWindow,
     ...options,
     ...marks,
+    ...(ended.options.has(BORDER_OPTION) ? removeBorder(ended.pane) : []),
     ["swap-pane", "-d", "-Z", "-s", place, "-t", ended.pane],
     ["kill-pane", "-t", ended.pane],
   ];

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { BIN } from "../../support/home.ts";
@@ -38,6 +38,30 @@ it("attach inside another tmux nests and says so first; --window opens a window 
   const opened = await windows();
   await (await tmux.pane([BIN, "attach", "coder", "--window"])).ended();
   expect(await windows()).toBe(opened + 2);
+});
+
+it("a prefix of one's own counts from the next attach on, and every hint has it", async () => {
+  const fleet = fleetHome(ONE);
+  const conf = join(fleet.dir, "mine.conf");
+  mkdirSync(join(fleet.dir, ".config/perdure"), { recursive: true });
+  writeFileSync(join(fleet.dir, ".config/perdure/config.toml"), `[tmux]\nconf = "~/mine.conf"\n`);
+  writeFileSync(conf, "");
+  await fleet.up();
+  await fleet.untilIdle();
+  writeFileSync(conf, "set -g prefix C-a\nbind-key C-a send-prefix\n");
+  const tmux = await Tmux.start(fleet);
+  onTestFinished(() => tmux.stop());
+  const plain = await tmux.pane(["env", "-u", "TMUX", "-u", "TMUX_PANE", BIN, "attach", "coder"]);
+  await plain.shows(/C-a w: workers, C-a d: leave/);
+  await plain.keys("C-a", "d");
+  expect(await plain.ended()).toBe(0);
+  const board = await tmux.pane(["env", "-u", "TMUX", "-u", "TMUX_PANE", BIN]);
+  await board.shows(/→ perdure attach coder +go to its terminal; Ctrl-a d leaves it again/);
+  await board.keys("?");
+  await board.shows(/Enter +attach to its terminal; Ctrl-a d leaves it again/);
+  // The tmux around has another prefix, which it does not take.
+  const nested = await tmux.pane([BIN]);
+  await nested.shows(/go to its terminal; Ctrl-a d leaves it again/);
 });
 
 it("attach without a terminal, or of a worker without a pane, says what to do instead", async () => {

@@ -17,7 +17,16 @@ const WORKERS = [
 function stateWith(more: Partial<BoardState>): BoardState {
   const needs = attentionItems(WORKERS);
   const all = { workers: WORKERS, selected: "api/coder-1", needs, title: `api  ${HOSTILE}`, next: "perdure up" };
-  return { ...all, addresses: false, root: "/w/api", view: { kind: "list" }, notice: "", lost: false, ...more };
+  return {
+    ...all,
+    addresses: false,
+    root: "/w/api",
+    view: { kind: "list" },
+    notice: "",
+    lost: false,
+    leaving: "Ctrl-b d",
+    ...more,
+  };
 }
 
 test("at a terminal the table says what each worker is doing, and where", () => {

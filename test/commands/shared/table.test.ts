@@ -100,7 +100,7 @@ test("who needs somebody is told with what to type; what passes by itself is not
 
 test("the next command is the one that makes sense now", () => {
   const next = (state: Partial<Parameters<typeof suggestCommand>[0]>): string =>
-    suggestCommand({ attention: [], workers: [], down: [], fleetSize: 0, ...state }).command;
+    suggestCommand({ attention: [], workers: [], down: [], fleetSize: 0, leaving: null, ...state }).command;
   expect(next({})).toBe("perdure init");
   expect(next({ down: ["a", "b"], fleetSize: 2 })).toBe("perdure up");
   expect(next({ workers: FLEET, attention: attentionItems(FLEET), down: ["tester"], fleetSize: 6 })).toBe(

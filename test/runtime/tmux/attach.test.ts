@@ -15,6 +15,8 @@ const AT: AttachRequest = {
   pane: "%3",
   worker: "w",
   where: "here",
+  prefix: "C-b",
+  outerPrefix: null,
 };
 
 test("attach inside our own server only switches the client, and nests nothing", () => {
@@ -28,10 +30,12 @@ test("attach inside the user's own tmux warns of the nesting, with the ways arou
   const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
   expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
   expect(plan.notice).toMatch(
-    /Ctrl-b Ctrl-b d comes back here, and Ctrl-b d would detach your own.*--popup.*--window/s,
+    /Ctrl-b Ctrl-b d leaves the worker's, and Ctrl-b d would detach your own.*--popup.*--window/s,
   );
   const other = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0", outerPrefix: "C-a" });
-  expect(other.notice).toMatch(/\nCtrl-b d comes back here\.\n/);
+  expect(other.notice).toMatch(/\nCtrl-b d leaves it again\.\n/);
+  const same = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0", prefix: "C-a", outerPrefix: "C-a" });
+  expect(same.notice).toContain("Ctrl-a Ctrl-a d leaves the worker's");
   expect(attachPlan(AT).notice).toBeNull();
 });
 
@@ -43,6 +47,7 @@ test("attach says that keys have to be pressed twice only inside a tmux with the
   expect(twice({ ...around, where: "window" })).toBe("on");
   expect(twice({ ...around, where: "popup" })).toBe("off");
   expect(twice({ ...around, outerPrefix: "C-a" })).toBe("off");
+  expect(twice({ ...around, outerPrefix: "C-a", prefix: "C-a" })).toBe("on");
   expect(twice({ ...around, insideTmux: `${AT.socket},123,0` })).toBeUndefined();
   expect(twice({})).toBeUndefined();
 });

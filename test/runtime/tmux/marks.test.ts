@@ -29,8 +29,8 @@ function attached(): { screen: () => string; bell: () => string; keys: (...keys:
   };
 }
 
-const asks = { state: "blocked", needsSomebody: true };
-const works = { state: "busy", needsSomebody: false };
+const asks = { state: "blocked", needsSomebody: true, says: "" };
+const works = { state: "busy", needsSomebody: false, says: "" };
 
 test("who needs somebody is marked in the status line and in the list of workers, which has no session of ours", async () => {
   const server = fixture.server();
@@ -81,6 +81,38 @@ test("a pane that comes after its mark gets it, and so does one that takes anoth
   expect(shown(next.pane)).toBe("busy");
 });
 
+test("below the last screen of a worker that has ended stands why, until its next run", async () => {
+  const server = fixture.server();
+  await server.start(fixture.request("one", ["/bin/true"]));
+  await server.start(fixture.request("two", SLEEP, { group: "pair" }));
+  const terminal = attached();
+  const shows = (what: string, pattern: RegExp): Promise<true> =>
+    until(what, () => (pattern.test(terminal.screen()) ? true : null));
+  try {
+    await shows("its end", /\[one has ended with code 0\]/);
+    const lost = {
+      state: "unresumable",
+      needsSomebody: true,
+      says: "unresumable: #[fg=red]gone → perdure drill api/one",
+    };
+    await server.mark(new Map([["id-one", lost]]));
+    await shows("why", / one◆ unresumable: #\[fg=red\]gone → perdure drill api\/one/);
+    expect(terminal.screen()).toContain("[one has ended with code 0]");
+    await server.start(fixture.request("one", SLEEP, { run: "host.api.one.2" }));
+    await server.mark(new Map([["id-one", works]]));
+    await until("nothing", () => (terminal.screen().includes("gone") ? null : true));
+    expect(terminal.screen()).not.toMatch(/─{20}/);
+
+    const ended = { ...lost, state: "on-hold", says: "on-hold: not logged in" };
+    await server.mark(new Map([["id-one", ended]]));
+    await shows("why, again", /on-hold: not logged in/);
+    await server.mark(new Map([["id-one", works]]));
+    await until("nothing", () => (/on-hold|─{20}/.test(terminal.screen()) ? null : true));
+  } finally {
+    terminal.end();
+  }
+});
+
 test("the bell of attached terminals rings, and it is known which pane they show", async () => {
   const server = fixture.server();
   const { pane } = await server.start(fixture.request("one", SLEEP));
@@ -123,6 +155,13 @@ test("the user's own file is read last, but for what keeps workers alive", async
   expect(option("-gwv", "remain-on-exit")).toBe("on");
   expect(option("-sv", "exit-empty")).toBe("off");
   expect(option("-sv", "extended-keys")).toBe("on");
+
+  fixture.tmux("set-option", "-g", "status-left", "by hand");
+  await server.readChangedUserFile();
+  expect(option("-gv", "status-left")).toBe("by hand");
+  writeFileSync(file, "set -g prefix C-Space\nset -g remain-on-exit off\n");
+  await server.readChangedUserFile();
+  expect([option("-gv", "prefix"), option("-gwv", "remain-on-exit")]).toEqual(["C-Space", "on"]);
 });
 
 test("a mistake in the user's file is logged, and keeps nobody from working", async () => {
