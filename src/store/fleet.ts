@@ -38,6 +38,11 @@ export function windowPlaceOf(db: Db, workerId: number): { index: number | null;
   return { index: row?.place ?? null, last: row?.last ?? 0 };
 }
 
+/** Returns the number of a worker's window, where it was seen last; null before that. */
+export function windowIndexOf(db: Db, workerId: number): number | null {
+  return db.one<{ at: number | null }>("SELECT window_index AS at FROM workers WHERE id = ?", workerId)?.at ?? null;
+}
+
 export function clearDesired(db: Db, workerId: number): void {
   db.run("UPDATE workers SET desired = 0, on_hold = NULL WHERE id = ?", workerId);
 }

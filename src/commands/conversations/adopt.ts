@@ -92,9 +92,9 @@ async function pickAndAdopt(
   out: Output,
 ): Promise<void> {
   const { pickConversations } = await import("../shared/pick-conversations.ts");
-  const picked = await pickConversations(found, free, out);
-  if (picked.length === 0) return out.note("Nothing was adopted.");
   const live = values.live === true;
+  const picked = await pickConversations(found, free, live, out);
+  if (picked.length === 0) return out.note("Nothing was adopted.");
   const ordered = picked.toSorted((a, b) => Number(a.openIn !== null) - Number(b.openIn !== null));
   for (const { name, id, vendor, cwd } of ordered) {
     const adopted = await adoptFound(found, { name, vendor, session: id, cwd, live }, out);

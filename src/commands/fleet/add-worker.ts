@@ -10,7 +10,7 @@ import { resolveProgram } from "../../launch/prepare.ts";
 import { adapterOf, unknownVendor } from "../../vendors/index.ts";
 import { callDaemon } from "../shared/call.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
-import { trustedContent } from "../shared/fleet-entries.ts";
+import { trustedContent } from "../shared/trusted-content.ts";
 import { projectRefHere } from "../shared/here.ts";
 import { matchVendor } from "../shared/launch.ts";
 import { printable, type Output } from "../shared/output.ts";

@@ -11,7 +11,8 @@ export const rename: Command = {
   usage: "OLD NEW",
   details: [
     "History, conversations and mail stay with the worker. A running program keeps its run and its token; its environment",
-    "has the old name until it is restarted.",
+    "has the old name until it is restarted. Its table in perdure.toml gets the name, too, if that file is trusted as it is and",
+    "nothing else changes by it, a worktree for one; else it is said what to edit.",
   ].join("\n"),
   examples: ["perdure rename coder builder", "perdure rename api/coder builder"],
   completes: ["worker"],
@@ -36,6 +37,9 @@ async function fleetFileNote(found: FoundProject, { from }: { from: string }, to
   const file = join(fleetRoot(found), CONFIG_FILE);
   const entry = `[workers.${declared.entry}]`;
   const back = `perdure rename ${to} ${old}`;
+  const { renameEntry } = await import("./rename-entry.ts");
+  if (declared.entry === old && (await renameEntry(found, project, old, to)))
+    return `${file} has it as [workers.${to}] now`;
   return declared.entry === old
     ? `${file} still calls it ${old}: rename ${entry} to [workers.${to}] there, or \`perdure up\` refuses ${old}. Back: ${back}`
     : `${file} still makes ${old} of ${entry}, by its count: \`perdure up\` refuses ${old} until its name is back: ${back}`;

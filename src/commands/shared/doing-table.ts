@@ -59,7 +59,7 @@ interface Column {
   always?: true;
 }
 
-const LEAST_IMPORTANT = ["FOLDER", "BRANCH", "UP ", "VENDOR", "MAIL"];
+const LEAST_IMPORTANT = ["WIN", "FOLDER", "BRANCH", "UP ", "VENDOR", "MAIL"];
 
 function allColumns(workers: readonly WorkerSummary[], paint: Paint, options: DoingTableOptions): Column[] {
   const { addresses = false, columns, root } = options;
@@ -73,6 +73,7 @@ function allColumns(workers: readonly WorkerSummary[], paint: Paint, options: Do
       ...column("NAME", (worker) => ({ text: addresses ? worker.address : worker.name, paint: paint.bold })),
       always: true,
     },
+    column("WIN", ({ window }) => orDash(window === undefined ? null : String(window), paint)),
     column("VENDOR", (worker) => vendorCell(worker, paint)),
     {
       ...column(short ? "" : "STATE", (worker) => {

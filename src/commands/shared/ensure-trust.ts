@@ -9,8 +9,8 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { isErrno, isFolder } from "../../state/files.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { callDaemon } from "./call.ts";
-import { trustedContent } from "./fleet-entries.ts";
 import { printable, type Output } from "./output.ts";
+import { trustedContent } from "./trusted-content.ts";
 
 /** Returns if the fleet file is trusted, asking the person at the terminal if necessary; throws if it is not. */
 export async function ensureTrust(fleet: Fleet, here: ProjectRef, yes: boolean, out: Output): Promise<void> {

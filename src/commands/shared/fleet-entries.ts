@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { readConfigAt } from "../../project/config/read.ts";
 import { CONFIG_FILE, fleetRoot, type FoundProject } from "../../project/find.ts";
 import { fleetError, readFleet, type Fleet, type FleetWorker } from "../../project/fleet/read.ts";
-import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
+import type { FleetEntry } from "../../protocol/calls/index.ts";
 import type { GivenEnvironment } from "../../protocol/records/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest } from "../../protocol/names.ts";
-import { sha256 } from "../../util/sha256.ts";
 import { inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { adapterOf, unknownVendor } from "../../vendors/index.ts";
 import { callDaemon } from "./call.ts";
@@ -53,15 +52,6 @@ function unknownWorker({ file, workers }: Fleet, requested: string): PerdureErro
   return new PerdureError("not-found", `${file} has no worker ${JSON.stringify(requested)}.`, {
     hint: near ? `did you mean ${near}?` : `it has ${workers.map(({ name }) => name).join(", ")}`,
   });
-}
-
-/** Returns what the operator agrees to: the text of the file, and hashes of the prompts it refers to. */
-export function trustedContent({ text, workers }: Fleet): Pick<CallParams<"up">, "text" | "prompts"> {
-  const prompted = workers.filter(({ prompt }) => prompt !== null);
-  return {
-    text,
-    prompts: JSON.stringify(Object.fromEntries(prompted.map(({ name, prompt }) => [name, sha256(prompt ?? "")]))),
-  };
 }
 
 /** Returns the environment for all workers of a fleet: the trusted file names variables, not the one in the caller's tree. */

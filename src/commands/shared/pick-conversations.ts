@@ -12,17 +12,24 @@ import { age } from "./table.ts";
 /** A conversation with the name that its worker is to have. */
 export type NamedConversation = FoundRecord & { name: string };
 
-/** Has a person pick conversations and name them; none where they leave without. */
+/** Has a person pick conversations and name them; none where they leave without. One that is open is left out, unless it is waited for. */
 export async function pickConversations(
   found: FoundProject,
   conversations: readonly FoundRecord[],
+  live: boolean,
   out: Output,
 ): Promise<NamedConversation[]> {
   const title = "Conversations to adopt: each becomes a worker";
-  const picked = (await pickSeveral({ title, rows: conversations.map(conversationRow) }, out)) ?? [];
+  const marked = (await pickSeveral({ title, rows: conversations.map(conversationRow) }, out)) ?? [];
+  const picked = marked.flatMap((at) => conversations[at] ?? []);
+  const open = live ? [] : picked.filter(({ openIn }) => openIn !== null);
+  for (const each of open) {
+    const rest = `quit it there and adopt it then, or let perdure wait for that: perdure adopt --live`;
+    out.note(printable(`Left out: ${shownWords(each)} is open in pid ${each.openIn}; ${rest}`));
+  }
   return nameConversations(
     found,
-    picked.flatMap((at) => conversations[at] ?? []),
+    picked.filter((each) => !open.includes(each)),
   );
 }
 
@@ -48,15 +55,19 @@ export async function nameConversations(
   return named;
 }
 
-async function askForName({ vendor, words }: FoundRecord, taken: ReadonlySet<string>): Promise<string> {
-  const offered = freeName(vendor, taken);
-  const about = words === null ? vendor : `${vendor}, ${JSON.stringify(words)}`;
+async function askForName(conversation: FoundRecord, taken: ReadonlySet<string>): Promise<string> {
+  const offered = freeName(conversation.vendor, taken);
   for (let problem = ""; ;) {
-    const name = (await askForLine(printable(`${problem}Name for ${about} [${offered}]: `))) || offered;
+    const question = `${problem}Name for ${shownWords(conversation)} [${offered}]: `;
+    const name = (await askForLine(printable(question))) || offered;
     const why = taken.has(nameKey(name)) ? `${name} is taken.` : problemOf(name);
     if (why === null) return name;
     problem = `${why}\n`;
   }
+}
+
+function shownWords({ vendor, words }: FoundRecord): string {
+  return words === null ? vendor : `${vendor}, ${JSON.stringify(words)}`;
 }
 
 function freeName(vendor: string, taken: ReadonlySet<string>): string {

@@ -3,6 +3,7 @@ import { formatAddress } from "../../protocol/names.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { BlockedReason, Proved, SessionRecord } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
+import { windowIndexOf } from "../../store/fleet.ts";
 import { custodyOf } from "../../store/custody.ts";
 import { countUnanswered } from "../../store/messages.ts";
 import type { Project } from "../../store/projects.ts";
@@ -37,6 +38,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
   const processes = run ? services.runs.processesOf(run) : [];
   const live = processes.length > 0 ? run : null;
   const folder = boundConversation(services.db, worker)?.launchCwd ?? worker.cwd;
+  const window = live?.pane == null ? null : windowIndexOf(services.db, worker.id);
   const summary: WorkerSummary = {
     address: formatAddress(project.slug, worker.name),
     uid: worker.uid,
@@ -56,6 +58,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
     restarts: worker.restarts,
     attention: live ? attentionOf(services, live, processes) : attentionWithoutRun(services, worker),
     ...(live === null && worker.unresumable === null && worker.onHold?.next && { next: worker.onHold.next }),
+    ...(window !== null && { window }),
     ...(folder !== null && { folder }),
     lastEnd: live ? null : lastEndOf(services, worker),
     ...lastTurnOf(services, worker),

@@ -20,6 +20,23 @@ export function withEntry({ text, file }: ConfigSource, name: string, entry: Wor
   return hasOnlyMore({ text, file }, { text: after, file }, name, entry) ? after : null;
 }
 
+/**
+ * Returns the text with an entry's tables under another name; null unless the parser reads exactly that difference: an entry can also
+ * be written in ways of which the name cannot be changed in place.
+ */
+export function withRenamedEntry({ text, file }: ConfigSource, from: string, to: string): string | null {
+  const header = /^([ \t]*\[[ \t]*workers[ \t]*\.[ \t]*)([A-Za-z0-9_-]+|"[^"\\\n]*"|'[^'\n]*')(?=[ \t]*[.\]])/gm;
+  const after = text.replaceAll(header, (whole, before: string, key: string) => {
+    return key.replace(/^(["'])(.*)\1$/, "$2") === from ? `${before}${tomlKey(to)}` : whole;
+  });
+  const [old, now] = [text, after].map((each) => parsed({ text: each, file }));
+  if (after === text || !old || !now) return null;
+  const renamed = Object.entries(fieldsOf(old.workers)).map(([name, entry]) => [name === from ? to : name, entry]);
+  const wanted = { ...old, workers: Object.fromEntries(renamed) as unknown };
+  const isOnlyThat = renamed.length === Object.keys(fieldsOf(now.workers)).length;
+  return isOnlyThat && isDeepStrictEqual(plain(now), plain(wanted)) ? after : null;
+}
+
 function hasOnlyMore(before: ConfigSource, after: ConfigSource, name: string, entry: WorkerEntry): boolean {
   const [old, now] = [before, after].map(parsed);
   if (!old || !now) return false;

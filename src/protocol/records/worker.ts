@@ -48,6 +48,8 @@ export interface WorkerSummary {
   attention: string | null;
   /** The way out of what `attention` tells, where there is one; left out where there is none. */
   next?: Hint;
+  /** The number of its window in perdure's tmux; left out while it is in none, and by a daemon of an earlier version. */
+  window?: number;
   /** The folder it works in; left out where none is known yet, and by a daemon of an earlier version. */
   folder?: string;
   /** The branch that is checked out there, as whoever lists it sees it; left out outside a repository. */

@@ -84,6 +84,22 @@ test("adopt --live waits for the process that has the conversation open", async 
   expect(await sessions(persona)).toEqual({ coder: id });
 });
 
+test("at a terminal one that is open is left out, with the way to have it, before anybody is asked for a name", async () => {
+  const persona = installPersona("claude");
+  const { talk } = await byHand(persona, "open words");
+  const shell = await shellOf(persona);
+  const { pane } = shell;
+  await pane.line("$P adopt");
+  await pane.shows(/› \[ \] claude .*open in pid/);
+  await pane.keys("a", "Enter");
+  await pane.shows(
+    /Left out: claude, "open words" is open in pid [0-9]+; quit it there[^]*--live[^]*Nothing was adopted/,
+  );
+  expect(await shell.status()).toBe(0);
+  expect(await pane.screen()).not.toContain("Name for");
+  await talk.end();
+});
+
 test("at a terminal init offers agents and conversations, and what it wrote is trusted", async () => {
   const persona = installPersona("claude");
   const { talk, id } = await byHand(persona, "known words");

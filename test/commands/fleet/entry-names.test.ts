@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { fleetHome } from "../../support/fleet-home.ts";
 
@@ -38,9 +40,24 @@ it("a start of a worker that is up in a pane offers to go to it first, then to t
   expect(stderr).toMatch(/perdure attach api\/one;.*perdure takeover api\/one/);
 });
 
+it("rename gives the entry of a trusted file the name, too", async () => {
+  const fleet = fleetHome(PAIR);
+  await fleet.up("one");
+  expect(await fleet.perdure(["rename", "one", "uno"])).toMatchObject({
+    code: 0,
+    stderr: containing("perdure.toml has it as [workers.uno] now"),
+  });
+  expect(readFileSync(join(fleet.project, "perdure.toml"), "utf8")).toBe(
+    PAIR.replace("[workers.one]", "[workers.uno]"),
+  );
+  // Without a question: what was trusted has another name, and nothing else.
+  expect(await fleet.json(["up", "uno"])).toMatchObject({ running: 1, refused: 0 });
+});
+
 it("rename says what the fleet file still says, and up does, too", async () => {
   const fleet = fleetHome(PAIR);
   await fleet.up();
+  fleet.write(`${PAIR}\n# nobody has agreed to this\n`);
   await fleet.perdure(["stop", "one", "tester"]);
   expect(await fleet.perdure(["rename", "one", "uno"])).toMatchObject({
     code: 0,

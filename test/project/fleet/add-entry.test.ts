@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
 import type { WorkerEntry } from "../../../src/project/config/read.ts";
-import { withEntry } from "../../../src/project/fleet/add-entry.ts";
+import { withEntry, withRenamedEntry } from "../../../src/project/fleet/add-entry.ts";
 
 function added(text: string, name: string, entry: WorkerEntry): string | null {
   return withEntry({ text, file: "perdure.toml" }, name, entry);
@@ -48,4 +48,33 @@ test("whatever the words are, the parser reads exactly them, or nothing is added
       expect({ ...workers[key] }).toEqual(entry);
     }),
   );
+});
+
+function renamed(text: string): string | null {
+  return withRenamedEntry({ text, file: "perdure.toml" }, "coder", "builder");
+}
+
+test.each([
+  [
+    "a table",
+    '# mine\n[workers.coder] # the first\nvendor = "pi"\n',
+    '# mine\n[workers.builder] # the first\nvendor = "pi"\n',
+  ],
+  [
+    "a table with tables of its own, and quotes",
+    '[workers."coder"]\nvendor = "pi"\n[ workers . coder . env ]\nA = "1"\n[workers.coder-2]\nvendor = "pi"\n',
+    '[workers.builder]\nvendor = "pi"\n[ workers . builder . env ]\nA = "1"\n[workers.coder-2]\nvendor = "pi"\n',
+  ],
+])("an entry gets another name in %s", (_what, before, after) => {
+  expect(renamed(before)).toBe(after);
+});
+
+test.each([
+  ["the name is in dotted keys", 'workers.coder.vendor = "pi"\n'],
+  ["the new name is there", '[workers.coder]\nvendor = "pi"\n[workers.builder]\nvendor = "pi"\n'],
+  ["a text looks like the table", '[workers.coder]\nvendor = "pi"\nabout = """\n[workers.coder]\n"""\n'],
+  ["there is no such entry", '[workers.other]\nvendor = "pi"\n'],
+  ["the file has a mistake", '[workers.coder]\nvendor = "pi\n'],
+])("no entry gets another name where %s", (_what, before) => {
+  expect(renamed(before)).toBeNull();
 });
