@@ -48,3 +48,7 @@ export const PEEK_LINES = 200;
 /** How often `adopt --live` looks whether a process has ended, and after how long it asks the daemon again all the same. */
 export const PROCESS_END_POLL_MS = 250;
 export const ADOPT_RETRY_MS = 10 * SECOND_MS;
+
+/** How long `up` looks, at a terminal, whether what it has started stays up, and how often: a program with a wrong option ends in half a second. */
+export const STAYS_UP_LOOK_MS = 1_200;
+export const STAYS_UP_POLL_MS = 200;

@@ -2,6 +2,7 @@ import type { FoundProject } from "../../project/find.ts";
 import type { Fleet } from "../../project/fleet/read.ts";
 import type { CallParams, ProjectRef } from "../../protocol/calls/index.ts";
 import type { UpResult } from "../../protocol/records/fleet.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { exitCodeOf, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { listFromDaemon } from "../shared/call.ts";
@@ -9,11 +10,13 @@ import type { Command, Invocation } from "../shared/command.ts";
 import { selectWorkers, requireFleet } from "../shared/fleet-entries.ts";
 import { findProjectHere, passedOverNote, projectRefHere } from "../shared/here.ts";
 import { movedAttention } from "../shared/moved-note.ts";
-import { printable, type Output } from "../shared/output.ts";
 import { noteUnusedFolders } from "../shared/folder-notes.ts";
+import { isTerminal, printable, type Output } from "../shared/output.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
+import { workerNote } from "../shared/worker-table.ts";
 import { adapterNames } from "../../vendors/index.ts";
 import { bringUpWorkers } from "./bring-up.ts";
+import { endedAtOnce } from "./ended-at-once.ts";
 
 export const up: Command = {
   summary: "start the fleet of perdure.toml in tmux, or what is missing of it",
@@ -21,7 +24,7 @@ export const up: Command = {
   details: [
     "Running workers are left alone; the others are started, each resumed in its conversation if it has one. It is the same",
     "command after a crash, a reboot or an upgrade. The daemon then keeps the workers running until `perdure down`. It",
-    "needs tmux.",
+    "needs tmux. At a terminal it waits a second at most, to say what ended at once (exit 5).",
     "",
     "With a COMMAND, or a vendor, it adds the worker NAME to the end of perdure.toml, which is made where there is none, and",
     "starts it. The file has to be trusted as it is. Where it cannot be changed, the lines are printed.",
@@ -74,14 +77,16 @@ export const up: Command = {
     // Listed before the start, while the machine is not yet busy starting agents.
     const others = words.length === 0 ? await runningOutsideFile(fleet, here) : [];
     const { items, result } = await bringUpWorkers({ fleet, here, workers, ...options }, out);
+    const failed = isTerminal(1) && !out.json ? await endedAtOnce(here, items) : [];
+    for (const worker of failed) out.note(failedLine(worker, out));
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
     noteUnusedFolders(found, out);
     const leftOut = await savedOutsideFile(options, fleet, here);
     for (const name of leftOut)
       out.note(`  ${name}  is saved in ${result.session}, and not in ${printable(fleet.file)}: it was left as it is`);
     const left = leftOut.length > 0 ? { leftOut } : {};
-    out.result({ workers: items, ...result, ...left }, () => summary(result, out));
-    return result.refused > 0 ? exitCodeOf("refused") : 0;
+    out.result({ workers: items, ...result, ...left }, () => summary(result, failed.length, out));
+    return result.refused + failed.length > 0 ? exitCodeOf("refused") : 0;
   },
 };
 
@@ -158,10 +163,21 @@ async function savedOutsideFile({ session, resume }: UpOptions, fleet: Fleet, he
   return (saved?.workers ?? []).map(({ name }) => name).filter((name) => !declared.has(nameKey(name)));
 }
 
-function summary({ started, running, asleep = 0, refused, session }: UpResult, out: Output): string {
+/** Says of a worker that was started and has failed since how, and where its last words are. */
+function failedLine(worker: WorkerSummary, { paint }: Output): string {
+  const { name } = worker;
+  const note = printable(workerNote(worker));
+  return `  ${paint.bold(name)}  ${paint.red("✗")} ended at once: ${note}\n      ${paint.dim("→")} perdure logs ${name}`;
+}
+
+function summary({ started, running, asleep = 0, refused, session }: UpResult, ended: number, out: Output): string {
   const sleeping = asleep === 0 ? [] : [`${asleep} asleep`];
-  const parts = [`${started + running + asleep} up`, `${started} started`, `${running} already running`, ...sleeping];
-  const failed = refused === 0 ? [] : [out.paint.red(`${refused} refused`)];
+  const upNow = `${started + running + asleep - ended} up`;
+  const parts = [upNow, `${started} started`, `${running} already running`, ...sleeping];
+  const failed = [
+    ...(ended === 0 ? [] : [out.paint.red(`${ended} ended at once`)]),
+    ...(refused === 0 ? [] : [out.paint.red(`${refused} refused`)]),
+  ];
   const saved = session === null ? "" : `  (saved session ${session}, kept current)`;
   return `${[...parts, ...failed].join(", ")}${saved}`;
 }
