@@ -27,6 +27,7 @@ export function serverOptions(env: Environment): string[][] {
     ["-g", "status-left", "#[bold] #{?#{@perdure_project},#{@perdure_project},#{session_name}} #[nobold]"],
     ["-g", "status-right-length", "80"],
     ["-g", "status-right", `${NEEDED_ANYWHERE} ${PREFIX} w: workers, ${PREFIX} d: leave `],
+    ["-g", NEEDED_OPTION, NEEDED_NAMES],
     ["-gw", "window-status-format", windowStatus("")],
     ["-gw", "window-status-current-format", windowStatus("*")],
     ["-gw", "pane-border-format", PANE_BORDER],
@@ -88,6 +89,10 @@ const PANE_BORDER = ` #{?#{@perdure_name},#{@perdure_name},#{window_name}}#{?@pe
 
 /** Says on the right that somebody is needed, in whatever project. */
 const NEEDED_ANYWHERE = `#{?#{m:*!*,#{S:#{W:#{P:#{@perdure_needs}}}}}, ${HIGHLIGHT} ◆ needs you #[default],}`;
+
+/** The option from which a status line of the user's own tmux takes who needs them: `◆ coder ◆ planner`, or nothing. */
+const NEEDED_OPTION = "@perdure_needed";
+const NEEDED_NAMES = "#{S:#{W:#{P:#{?@perdure_needs,◆ #{?#{@perdure_name},#{@perdure_name},#{window_name}} ,}}}}";
 
 /** The name of a window in the line of windows, highlighted and with a mark while somebody is needed there: `2:coder◆`. */
 function windowStatus(flag: string): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { showsPane, type AttachedClient } from "../../../src/runtime/tmux/clients.ts";
@@ -13,14 +13,19 @@ beforeEach(() => {
 });
 afterEach(() => fixture.clear());
 
-/** A terminal of 100 by 20 that is attached to the project's session. */
-function attached(): { screen: () => string; bell: () => string; keys: (...keys: string[]) => void; end: () => void } {
+/** A terminal of 100 by 20 that is attached to the project's session, or to whatever else this command shows. */
+function attached(command = `exec env -u TMUX tmux -u -S ${fixture.socket} attach -t =api:`): {
+  screen: () => string;
+  bell: () => string;
+  keys: (...keys: string[]) => void;
+  end: () => void;
+} {
   const outer = (...args: string[]): string =>
     execFileSync("tmux", ["-u", "-S", join(fixture.dir, "o"), "-f", "/dev/null", ...args], {
       env: { ...fixture.env, TERM: "xterm-256color" },
       encoding: "utf8",
     });
-  outer("new-session", "-d", "-x", "100", "-y", "20", `exec env -u TMUX tmux -u -S ${fixture.socket} attach -t =api:`);
+  outer("new-session", "-d", "-x", "100", "-y", "20", command);
   return {
     screen: () => outer("capture-pane", "-p"),
     bell: () => outer("display-message", "-p", "#{window_bell_flag}").trim(),
@@ -64,6 +69,27 @@ test("who needs somebody is marked in the status line and in the list of workers
     expect(terminal.screen()).not.toContain("needs you");
   } finally {
     terminal.end();
+  }
+});
+
+test("a status line of the user's own tmux shows who needs them, as the guide says", async () => {
+  const server = fixture.server();
+  for (const worker of ["one", "two"]) await server.start(fixture.request(worker, SLEEP));
+  const guide = readFileSync("docs/guide/use-your-own-tmux.md", "utf8");
+  const lines = /```tmux\n([^]*?)```/.exec(guide)?.[1]?.replaceAll("~/.local/state/perdure/tmux", fixture.socket) ?? "";
+  const conf = join(fixture.dir, "own.conf");
+  writeFileSync(conf, lines.replace("status-interval 5", "status-interval 1"));
+  const own = (...args: string[]): string =>
+    execFileSync("tmux", ["-u", "-S", join(fixture.dir, "own"), "-f", conf, ...args], { encoding: "utf8" });
+  own("new-session", "-d", "-x", "100", "-y", "10", "-s", "mine", "sleep 600");
+  const terminal = attached(`exec env -u TMUX tmux -u -S ${join(fixture.dir, "own")} attach`);
+  try {
+    await until("their own line", () => (/0:sleep\* +[0-9]{2}:[0-9]{2}/.test(terminal.screen()) ? true : null));
+    await server.mark(new Map([["id-two", asks]]));
+    await until("who needs them", () => (/◆ two +[0-9]{2}:[0-9]{2}/.test(terminal.screen()) ? true : null));
+  } finally {
+    terminal.end();
+    own("kill-server");
   }
 });
 
