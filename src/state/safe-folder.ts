@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, realpathSync, type Stats } from "node:fs";
 import { dirname, parse } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
 import { isErrno } from "./files.ts";
+import { shellWords } from "../util/shell-quote.ts";
 
 const WORLD_WRITABLE = 0o002;
 const GROUP_WRITABLE = 0o020;
@@ -44,7 +45,7 @@ export function checkSafeFolder(folder: string): void {
   if (stats.uid !== ownUid())
     throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder you own");
   if ((stats.mode & 0o077) !== 0) {
-    throw unsafe(folder, `other users have access to it (mode ${octal(stats)})`, `chmod 700 ${folder}`);
+    throw unsafe(folder, `other users have access to it (mode ${octal(stats)})`, shellWords(["chmod", "700", folder]));
   }
   checkAncestors(realpathSync.native(dirname(folder)));
 }
@@ -57,11 +58,19 @@ function checkAncestors(start: string): void {
       throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder below your own home");
     }
     if ((stats.mode & STICKY) === 0 && (stats.mode & WORLD_WRITABLE) !== 0) {
-      throw unsafe(folder, `everybody may rename its contents (mode ${octal(stats)})`, `chmod o-w ${folder}`);
+      throw unsafe(
+        folder,
+        `everybody may rename its contents (mode ${octal(stats)})`,
+        shellWords(["chmod", "o-w", folder]),
+      );
     }
     // A user's own group has no other members where every user has one; any other group may have some.
     if ((stats.mode & STICKY) === 0 && (stats.mode & GROUP_WRITABLE) !== 0 && stats.gid !== process.getgid?.()) {
-      throw unsafe(folder, `group ${stats.gid} may rename its contents (mode ${octal(stats)})`, `chmod g-w ${folder}`);
+      throw unsafe(
+        folder,
+        `group ${stats.gid} may rename its contents (mode ${octal(stats)})`,
+        shellWords(["chmod", "g-w", folder]),
+      );
     }
     if (folder === root) return;
   }

@@ -4,6 +4,7 @@ import { DIST } from "../../state/paths.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Paint } from "../shared/output.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 
 /** Suggests the next commands, with the agents that are installed. */
 export function nextSteps(paint: Paint): string[] {
@@ -30,7 +31,7 @@ export function nextSteps(paint: Paint): string[] {
 
 /** Returns the command that puts perdure on PATH; where the folder of the link is not on it, for this shell and for later ones. */
 function linkCommand(isFound: boolean): string {
-  const link = `mkdir -p ~/.local/bin && ln -sf ${resolve(DIST, "../bin/perdure.js")} ~/.local/bin/perdure`;
+  const link = `mkdir -p ~/.local/bin && ${shellWords(["ln", "-sf", resolve(DIST, "../bin/perdure.js")])} ~/.local/bin/perdure`;
   const line = `export PATH="$HOME/.local/bin:$PATH"`;
   return isFound ? link : `${link} && echo '${line}' >> ~/.profile && ${line}`;
 }

@@ -12,6 +12,7 @@ import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
 import { age, size } from "../shared/table.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 
 // Helpers that the verbs of mail share.
 
@@ -91,7 +92,9 @@ function fileText(file: string): string {
   const problem = found?.problem ?? "cannot be read: it does not exist";
   throw new PerdureError(found === null ? "not-found" : "usage", `${file} ${problem}.`, {
     hint:
-      problem === NOT_UTF8 ? NOT_UTF8_HINT : `ls -l ${file}; a long file goes with --attach FILE, a pipe is read as -`,
+      problem === NOT_UTF8
+        ? NOT_UTF8_HINT
+        : `${shellWords(["ls", "-l", file])}; a long file goes with --attach FILE, a pipe is read as -`,
   });
 }
 

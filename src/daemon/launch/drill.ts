@@ -22,6 +22,7 @@ import { recordingOff, removalHint, unrecordedBy } from "./recording.ts";
 import { missingNote, missingVariables } from "./missing-variables.ts";
 import { launchSpecOf, locationForNew } from "./spec.ts";
 import { assertWritable } from "./writable.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 
 /** A worker as its next start would find it. */
 interface Drilled {
@@ -89,7 +90,7 @@ function startChecks(drilled: Drilled, isLost: boolean): DrillCheck[] {
       : failed(
           "folder",
           `its folder is gone: ${cwd}`,
-          conversation ? adoptHint(name, conversation) : `mkdir -p ${cwd}`,
+          conversation ? adoptHint(name, conversation) : shellWords(["mkdir", "-p", cwd]),
         ),
     environmentCheck(environment, isLost, hintOf`start it once from a login shell: ${start}`),
     ...recordingChecks(drilled),

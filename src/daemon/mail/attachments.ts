@@ -10,6 +10,7 @@ import { isErrno } from "../../state/files.ts";
 import { openRegular } from "../../state/open-regular.ts";
 import { allAttachments } from "../../store/messages.ts";
 import type { MailServices } from "./services.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 
 /**
  * Admits a message with copies of its files, which are on disk before the message is: a reader gets the files as they were
@@ -88,7 +89,10 @@ async function copyAttachment(file: string, copy: string): Promise<{ bytes: numb
 async function openAttachable(file: string): Promise<FileHandle> {
   const handle = await openRegular(file).catch((error: unknown) => {
     if (!isPerdureError(error) && !isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP")) throw error;
-    throw new PerdureError("not-found", `There is no file ${file} to attach.`, { hint: `ls -l ${file}`, cause: error });
+    throw new PerdureError("not-found", `There is no file ${file} to attach.`, {
+      hint: shellWords(["ls", "-l", file]),
+      cause: error,
+    });
   });
   const { size } = await handle.stat();
   if (size <= ATTACHMENT_BYTES_MAX) return handle;

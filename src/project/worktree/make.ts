@@ -10,7 +10,7 @@ import { irregularGitFile, NO_PROGRAMS } from "../ask-git.ts";
 import { findProject, readGitFile } from "../find.ts";
 import { checkCopies, copyInto } from "./copy.ts";
 import type { Worktree } from "./paths.ts";
-import { shellWords } from "../../util/shell-quote.ts";
+import { shellQuote, shellWords } from "../../util/shell-quote.ts";
 
 /**
  * Makes a worktree once, from what is checked out in `root`, on a branch of its own, which is reused if it exists. An existing
@@ -76,14 +76,14 @@ function isExistingWorktree(root: string, path: string): boolean {
     const moved = found?.kind === "folder" && existsSync(join(path, ".git"));
     throw new PerdureError("conflict", `${path} exists and is not a worktree of ${root}.`, {
       hint: moved
-        ? `if it is a worktree that was moved: git -C ${root} worktree repair ${path}`
-        : `inspect it and move it away: ls -la ${path}`,
+        ? `if it is a worktree that was moved: ${shellWords(["git", "-C", root, "worktree", "repair", path])}`
+        : `inspect it and move it away: ${shellWords(["ls", "-la", path])}`,
     });
   }
   const gitDir = /^gitdir: (.+)$/m.exec(readGitFile(join(path, ".git")) ?? "")?.[1] ?? "";
   if (readGitFile(join(gitDir, "locked"))?.trim() !== "initializing") return true;
   throw new PerdureError("refused", `Another git is creating ${path}, or was interrupted while creating it.`, {
-    hint: `if no git is running: git -C ${root} worktree remove -f -f ${path}`,
+    hint: `if no git is running: ${shellWords(["git", "-C", root, "worktree", "remove", "-f", "-f", path])}`,
   });
 }
 
@@ -94,7 +94,7 @@ function makeWorktreesFolder(folder: string): void {
   } catch (error) {
     if (!isErrno(error, "EACCES", "EPERM", "EROFS")) throw error;
     throw new PerdureError("refused", `The folder for worktrees cannot be created: ${folder}.`, {
-      hint: `create it once with you as the owner: sudo install -d -o "$USER" ${folder}`,
+      hint: `create it once with you as the owner: sudo install -d -o "$USER" ${shellQuote(folder)}`,
       cause: error,
     });
   }
@@ -115,8 +115,8 @@ async function addWorktree(root: string, { path, branch, hooks = false }: Worktr
   const isRegistered = result.stderr.includes("missing but already registered");
   throw new PerdureError("refused", `git could not create the worktree ${path}: ${reasonOf(result)}.`, {
     hint: isRegistered
-      ? `restore the folder, or let git forget it: git -C ${root} worktree prune`
-      : `git -C ${root} worktree list`,
+      ? `restore the folder, or let git forget it: ${shellWords(["git", "-C", root, "worktree", "prune"])}`
+      : shellWords(["git", "-C", root, "worktree", "list"]),
   });
 }
 

@@ -9,6 +9,7 @@ import { CONTROL_SESSION, essentialOptions, serverEnvironment, serverOptions } f
 import type { ProcessTable } from "../process/index.ts";
 import { findElsewhere, serverMark } from "./server-place.ts";
 import { killServer, readCommands, remakeControlSession, startServer } from "./start-server.ts";
+import { anyShellWords } from "../../util/shell-quote.ts";
 
 export interface ConnectionOptions {
   socket: string;
@@ -32,7 +33,7 @@ export class TmuxConnection {
   #starting: Promise<ControlClient> | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
   #closed = false;
-  /** What tells the user's own file as it was read last from another one. */
+  /** The mark of the user's own file as it was read last. */
   #userFileRead = "";
 
   constructor(options: ConnectionOptions) {
@@ -113,7 +114,7 @@ export class TmuxConnection {
     const client = (await this.find()) ?? (await this.find());
     if (client) return client;
     throw new PerdureError("unavailable", `tmux started no server at ${this.#options.socket}.`, {
-      hint: `try it by hand: ${this.#options.file} -S ${this.#options.socket} new-session`,
+      hint: `try it by hand: ${anyShellWords([this.#options.file, "-S", this.#options.socket, "new-session"])}`,
     });
   }
 
@@ -134,7 +135,7 @@ export class TmuxConnection {
     return client;
   }
 
-  /** Has the server read the user's own file again where it is another one than was read last, or was changed. */
+  /** Makes the server read the user's own file again where it is another one than was read last, or was changed. */
   async readChangedUserFile(): Promise<void> {
     const client = await this.find();
     if (client !== null && markOf(this.#options.userFile()) !== this.#userFileRead) await this.#readUserFile(client);
@@ -206,7 +207,7 @@ function markOf(file: string | null): string {
 function elsewhereError(socket: string, place: string): PerdureError {
   const message = `The fleet's tmux server was started in another pid namespace (${place}), so its panes would start there.`;
   return new PerdureError("refused", message, {
-    hint: hintOf`bring the fleet down there (${verb("down")}), end that server (tmux -S ${socket} kill-server), or use another state folder (PERDURE_HOME)`,
+    hint: hintOf`bring the fleet down there (${verb("down")}), end that server (${anyShellWords(["tmux", "-S", socket, "kill-server"])}), or use another state folder (PERDURE_HOME)`,
   });
 }
 

@@ -178,7 +178,7 @@ export class TmuxServer {
     this.#paneListeners.push(listener);
   }
 
-  /** Has the server read the user's own file of tmux commands again, if it was changed since. */
+  /** Makes the server read the user's own file of tmux commands again, if it was changed since. */
   async readChangedUserFile(): Promise<void> {
     await this.#connection.readChangedUserFile();
   }
@@ -218,7 +218,7 @@ export class TmuxServer {
 export interface PaneMark {
   state: string;
   needsSomebody: boolean;
-  /** What stands below the last screen of a worker that has ended and needs somebody; empty for nothing. */
+  /** The words below the last screen of a worker that has ended and needs somebody; empty for nothing. */
   says: string;
 }
 
