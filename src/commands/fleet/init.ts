@@ -44,8 +44,9 @@ export const init: Command = {
     out.note(
       installed.length > 0
         ? `Agents found on PATH: ${installed.join(", ")}`
-        : "No agents found on PATH: the file uses the built-in one. Next: perdure up",
+        : "No agents found on PATH: the file uses the built-in one.",
     );
+    out.note("→ perdure up, once its names are to your taste");
   },
 };
 
@@ -59,7 +60,9 @@ function writeNew(file: string, text: string): void {
 }
 
 function existsAlready(file: string): PerdureError {
-  return new PerdureError("conflict", `${file} already exists; it was not changed.`, { hint: `edit ${file}` });
+  return new PerdureError("conflict", `${file} already exists; it was not changed.`, {
+    hint: `perdure up starts what it has; to change that edit ${file}`,
+  });
 }
 
 /** Records that the operator agrees to what was written at their word. Where that cannot be done, `up` asks as it does for any file. */

@@ -12,7 +12,7 @@ import type { Command } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { attentionItems, attentionText, type AttentionItem } from "../shared/attention-list.ts";
 import { movedAttention } from "../shared/moved-note.ts";
-import { suggestCommand } from "../shared/suggestion.ts";
+import { suggestCommand, WATCH } from "../shared/suggestion.ts";
 import { hasKeys, isTerminal, printable, type Output } from "../shared/output.ts";
 import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
 import type { BoardSurroundings } from "./board.ts";
@@ -99,7 +99,9 @@ async function listEverywhere(client: Client, params: CallParams<"ls">): Promise
 function surroundingsOf({ project, saved, needs, next }: ProjectView): BoardSurroundings {
   const session = saved === null ? "" : `  saved session ${saved}`;
   const why = next.why === "" ? "" : `   ${next.why}`;
-  return { title: `${project.slug}  ${withTilde(project.root)}${session}`, needs, next: `${next.command}${why}` };
+  // The board is what that would open.
+  const command = next.command === WATCH ? "" : `${next.command}${why}`;
+  return { title: `${project.slug}  ${withTilde(project.root)}${session}`, needs, next: command };
 }
 
 function pageOf(

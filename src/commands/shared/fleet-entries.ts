@@ -28,7 +28,7 @@ export async function requireFleet(found: FoundProject): Promise<Fleet> {
   throw new PerdureError("not-found", `There is no perdure.toml with workers in ${found.root}.`, {
     hint: existsSync(file)
       ? `add one to ${file}: [workers.coder]`
-      : "perdure init writes one; a single worker starts without: perdure run NAME -- COMMAND",
+      : "in one line: perdure up NAME -- COMMAND; with what is found here: perdure init; in this terminal, without a fleet: perdure run NAME -- COMMAND",
   });
 }
 

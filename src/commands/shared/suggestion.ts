@@ -7,6 +7,9 @@ interface Suggestion {
   why: string;
 }
 
+/** The command that keeps the list of workers on the screen. */
+export const WATCH = "perdure ls --watch";
+
 /** Returns the one command that makes most sense now. */
 export function suggestCommand({
   attention,
@@ -31,12 +34,12 @@ export function suggestCommand({
   if (stillDown.length > 0) return { command: "perdure up", why: downText(stillDown, fleetSize) };
   const inPane = workers.find(({ mode, run }) => mode === "tmux" && run !== null);
   if (inPane) return { command: `perdure attach ${inPane.name}`, why: `go to its terminal${leaves}` };
-  if (workers.some(isStarting)) return { command: "perdure ls --watch", why: "watch them start" };
+  if (workers.some(isStarting)) return { command: WATCH, why: "watch them start" };
   const stopped = workers.find(({ run }) => run === null);
   if (stopped) return { command: `perdure run ${stopped.name}`, why: "start it again, in its own conversation" };
   const [running] = workers;
   if (running) return { command: `perdure show ${running.name}`, why: "everything about it" };
-  return { command: "perdure init", why: "write a fleet file; or one agent alone: perdure run NAME -- COMMAND" };
+  return { command: "perdure init", why: "a fleet of what is found here; of one agent: perdure up NAME -- COMMAND" };
 }
 
 function isStarting({ state }: WorkerSummary): boolean {
