@@ -42,9 +42,9 @@ export const drill: Command = {
   },
 };
 
-function lines({ address, ok, checks, unproved }: DrillResult, width: number, paint: Paint): string {
+function lines({ address, ok, checks, unproved, vendor }: DrillResult, width: number, paint: Paint): string {
   const mark = ok ? paint.green("ok  ") : paint.red("NO  ");
-  const what = checks.find(({ check }) => check === "conversation")?.detail ?? "starts from scratch each time";
+  const what = checks.find(({ check }) => check === "conversation")?.detail ?? startWithout(vendor);
   const note = unproved === null ? "" : paint.yellow(`  (unproved: ${unproved})`);
   const head = `${mark}  ${address.padEnd(width)}  ${ok ? paint.dim(printable(what)) + note : ""}`.trimEnd();
   const broken = checks.filter((check) => !check.ok);
@@ -57,4 +57,9 @@ function lines({ address, ok, checks, unproved }: DrillResult, width: number, pa
       `      ${paint.dim("→")} ${printable(shownHint(item) ?? "")}`,
     ]),
   ].join("\n");
+}
+
+/** Says how a worker begins that has no conversation: an agent's first start makes one. */
+function startWithout(vendor: string | null): string {
+  return vendor === null ? "starts from scratch each time" : "begins a new conversation";
 }

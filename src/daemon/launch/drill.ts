@@ -8,7 +8,12 @@ import { missingIn, type Restored } from "../../protocol/records/restored.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
 import { custodyOf, type CustodyCopy } from "../../store/custody.ts";
-import { boundConversation, lastEntryOfConversation, type Conversation } from "../../store/conversations.ts";
+import {
+  boundConversation,
+  conversationById,
+  lastEntryOfConversation,
+  type Conversation,
+} from "../../store/conversations.ts";
 import { projectById } from "../../store/projects.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
@@ -48,7 +53,9 @@ export async function drillWorker(
   const checks = [
     ...(await projectChecks(services, worker)),
     ...startChecks(drilled, given === null && services.environments.isLost(worker)),
-    ...(conversation === null ? [] : await conversationChecks(services, drilled, conversation)),
+    ...(conversation === null
+      ? await branchChecks(services, worker)
+      : await conversationChecks(services, drilled, conversation)),
   ];
   const broken = checks.find(({ ok }) => !ok);
   const { vendor } = worker;
@@ -62,6 +69,19 @@ export async function drillWorker(
     session: conversation?.vendorId ?? null,
     checks,
   };
+}
+
+/** Checks the conversation that the first start of a fork branches; nothing for any other worker without a conversation. */
+async function branchChecks(services: LaunchServices, worker: Worker): Promise<DrillCheck[]> {
+  const stem = worker.forkOf === null ? null : conversationById(services.db, worker.forkOf);
+  if (stem === null) return [];
+  const { transcript } = await probeBinding(services, stem, { drill: true, isOwn: () => true });
+  const { vendor, vendorId } = stem;
+  if (transcript?.state === "good")
+    return [passed("conversation", `begins as a branch of ${vendor} conversation ${vendorId}`)];
+  const why = transcript?.state === "damaged" ? `damaged: ${transcript.why}` : "gone";
+  const fresh = startVerb(worker.name, worker.fleet !== null, "--fresh");
+  return [failed("conversation", `${vendor} conversation ${vendorId}, which it was to branch, is ${why}`, fresh)];
 }
 
 async function projectChecks(services: LaunchServices, { projectId }: Worker): Promise<DrillCheck[]> {

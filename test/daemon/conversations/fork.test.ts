@@ -33,6 +33,12 @@ it("a branch that was killed before its first prompt is made again, under the sa
   await persona.untilProved("coder");
   await stem.end();
   await persona.home.perdure(["fork", "coder", "twin"]);
+  const from = (await persona.untilProved("coder")).session?.id ?? "";
+  const drill = await persona.home.perdure(["drill", "twin"]);
+  expect(drill).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`begins as a branch of scripted conversation ${from}`) as string,
+  });
   const first = persona.run("twin");
   const { session: id } = readBanner(await first.answer());
   await persona.kill("twin", first);
