@@ -64,7 +64,7 @@ function unknownVerb(verb: string): PerdureError {
   if (advice !== null) return new PerdureError("usage", `There is no verb ${JSON.stringify(verb)}.`, { hint: advice });
   const isOption = verb.startsWith("-");
   const known = isOption ? ["--json", "--help", "--version"] : verbsOf(helpTable()).map((each) => each.verb);
-  const near = nearest(verb, known);
+  const near = /^-[vV]$/.test(verb) ? ["--version"] : nearest(verb, known);
   const problem = isOption ? `There is no option ${verb}` : `There is no verb ${JSON.stringify(verb)}`;
   return new PerdureError("usage", `${problem}.`, {
     hint: near.length > 0 ? `did you mean: perdure ${near.join(", perdure ")}?` : "perdure help",

@@ -7,6 +7,7 @@ import type { FleetEntry } from "../../protocol/calls/index.ts";
 import type { GivenEnvironment } from "../../protocol/records/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest } from "../../protocol/names.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 import { inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { adapterOf, unknownVendor } from "../../vendors/index.ts";
 import { callDaemon } from "./call.ts";
@@ -50,7 +51,9 @@ function unknownWorker({ file, workers }: Fleet, requested: string): PerdureErro
     workers.flatMap(({ name, entry }) => [name, entry]),
   );
   return new PerdureError("not-found", `${file} has no worker ${JSON.stringify(requested)}.`, {
-    hint: near ? `did you mean ${near}?` : `it has ${workers.map(({ name }) => name).join(", ")}`,
+    hint: near
+      ? `did you mean ${near}?`
+      : `it has ${workers.map(({ name }) => name).join(", ")}; a new one: ${shellWords(["perdure", "up", requested, "--", "COMMAND"])}`,
   });
 }
 

@@ -8,14 +8,17 @@ import { nameKey } from "../../protocol/names.ts";
 /** Words with one obvious meaning, which does no harm. */
 const SAME_AS: Readonly<Record<string, string>> = { list: "ls", status: "ls", ps: "ls", open: "attach" };
 
+const ADDING =
+  "a new worker of the fleet: perdure up NAME -- COMMAND; one in this terminal: perdure run NAME -- COMMAND; several: perdure init";
+
 /** Words that may mean several verbs, or one that ends something: the verb is named, and its user types it. */
 const ADVICE: Readonly<Record<string, string>> = {
   start: "a worker of perdure.toml: perdure up NAME; any other: perdure run NAME",
   resume:
     "a worker of perdure.toml: perdure up NAME; any other: perdure run NAME; a saved session: perdure up --resume S",
-  new: "a new worker: perdure run NAME -- COMMAND; a fleet of several: perdure init",
-  add: "a new worker: perdure run NAME -- COMMAND; one of the fleet: add it to perdure.toml, then perdure up NAME",
-  create: "a new worker: perdure run NAME -- COMMAND; a fleet of several: perdure init",
+  new: ADDING,
+  add: ADDING,
+  create: ADDING,
   rm: "to end a worker for good: perdure retire NAME; to stop it, and keep it: perdure stop NAME",
   remove: "to end a worker for good: perdure retire NAME; to stop it, and keep it: perdure stop NAME",
   delete: "to end a worker for good: perdure retire NAME; to stop it, and keep it: perdure stop NAME",

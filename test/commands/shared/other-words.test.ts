@@ -74,3 +74,12 @@ test("words with another name here are in no list", async () => {
   const { stdout } = await home.perdure(["__complete", ""]);
   expect(stdout).not.toMatch(/^(?:list|status|ps|open|start|resume|new|add|rm|kill)\t/m);
 });
+
+test("words for something new name the line that adds it to the fleet, and so does up of a name that is in no file", async () => {
+  const home = newHome();
+  for (const word of ["new", "add", "create"])
+    expect((await home.perdure([word, "x"])).stderr).toContain("of the fleet: perdure up NAME -- COMMAND");
+  writeFileSync(join(home.project, "perdure.toml"), '[workers.coder]\ncommand = ["sleep", "60"]\n');
+  expect((await home.perdure(["up", "xyz"])).stderr).toContain("it has coder; a new one: perdure up xyz -- COMMAND");
+  expect((await home.perdure(["-v"])).stderr).toContain("did you mean: perdure --version?");
+});
