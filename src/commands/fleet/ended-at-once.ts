@@ -25,10 +25,13 @@ export async function endedAtOnce(here: ProjectRef, items: readonly UpItem[]): P
 }
 
 /** Tells whether the run has ended, and not because it was done; another one may have followed it. */
-function hasFailed({ state, run, generation, lastEnd }: WorkerSummary, started: number | undefined): boolean {
-  if (generation !== started || state === "backing-off") return true;
-  return run === null && state !== "starting" && lastEnd?.exit !== 0 && lastEnd?.reason !== "stopped";
+function hasFailed({ state, mode, run, generation, lastEnd }: WorkerSummary, started: number | undefined): boolean {
+  if (FAILED.has(state) || (state === "on-hold" && run === null)) return true;
+  if (state === "stopped") return lastEnd !== null && lastEnd.exit !== 0 && lastEnd.reason !== "stopped";
+  return mode === "tmux" && generation !== started;
 }
+
+const FAILED: ReadonlySet<string> = new Set(["backing-off", "crash-looping", "unresumable"]);
 
 function isAtWork({ state }: WorkerSummary): boolean {
   return state === "idle" || state === "busy" || state === "blocked";
