@@ -19,6 +19,8 @@ export const IDENTITY_VARIABLES = new Set([
   "PI_INTERCOM_STABLE_ID",
   "PI_INTERCOM_SESSION_NAME",
   "PI_INTERCOM_SCOPE_ID",
+  // An outer daemon's session; a worker is none of its sessions, and its children would speak for it.
+  "GSD_SESSION_ID",
 ]);
 
 /** Returns the environment without the identity of any worker. */

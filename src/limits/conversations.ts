@@ -98,3 +98,9 @@ export const SWEEP_WARNING_DAYS = 7;
 
 /** Characters of what was said last that are kept, and searched for secrets before the beginning is shown: what is shown ends well before. */
 export const SAID_CHARS_MAX = 1_000;
+
+/** Bytes at both ends of a copied Pi session by which it is compared with the file: Pi only appends, so a difference in between is rare. */
+export const PI_SESSION_COMPARE_BYTES = 64 * KIB;
+
+/** Bytes in which the first line of a Pi session ends; it has an id, a folder and a few settings. */
+export const PI_SESSION_HEADER_BYTES = 16 * KIB;

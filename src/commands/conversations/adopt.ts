@@ -24,7 +24,12 @@ export const adopt: Command = {
     "beside it (.lost). Where another process wrote to the conversation beside the worker, it goes back to the worker's own",
     "side, and the file with both is set aside among perdure's copies.",
   ].join("\n"),
-  examples: ["perdure adopt", "perdure adopt coder --conversation 0b6f3a52", "perdure adopt coder --kept"],
+  examples: [
+    "perdure adopt",
+    "perdure adopt coder --conversation 0b6f3a52",
+    "perdure adopt coder --kept",
+    "perdure adopt coder --pi-session 7f3a9c",
+  ],
   options: {
     conversation: { value: "ID", about: "the conversation; of a listed one a unique prefix or suffix is enough" },
     vendor: {
@@ -34,6 +39,7 @@ export const adopt: Command = {
     },
     cwd: { value: "DIR", about: "the folder it began in, if it is not listed", completes: "folder" },
     live: { about: "wait until the process that has the conversation open ends" },
+    "pi-session": { value: "KEY", about: "the conversation in the Pi session file of KEY (perdure pi-session)" },
     kept: { about: "go back to perdure's copy of the worker's own conversation" },
     all: { short: "a", about: "alone: list conversations that began anywhere" },
   },
@@ -44,6 +50,9 @@ export const adopt: Command = {
   async run(invocation) {
     const [name] = invocation.words;
     if (name === undefined) return list(invocation);
+    if (typeof invocation.values["pi-session"] === "string") {
+      return (await import("./adopt-pi-session.ts")).adoptPiSession(name, invocation);
+    }
     return invocation.values.kept === true ? restore(name, invocation) : bind(name, invocation);
   },
 };

@@ -1,57 +1,92 @@
-import { join } from "node:path";
+import { dirname } from "node:path";
 import { NAME_CHARS_MAX } from "../../limits/index.ts";
-import { PerdureError } from "../../protocol/errors.ts";
-import { fileNameOf } from "../../protocol/foreign-id.ts";
+import type { Target } from "../../protocol/calls/index.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { isName, slugName } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { resolveProgram } from "../../launch/prepare.ts";
-import { statePaths } from "../../state/paths.ts";
-import { makeSafeFolder } from "../../state/safe-folder.ts";
+import {
+  forgetCopy,
+  keepPiSession,
+  PI_SESSIONS,
+  piSessionFiles,
+  setSessionAside,
+  type PiSessionFiles,
+} from "../../state/kept-pi-session.ts";
+import { callDaemon } from "../shared/call.ts";
 import { claimForLaunch } from "../shared/launch.ts";
 import type { Command } from "../shared/command.ts";
-import { rawOutput } from "../shared/output.ts";
-
-const FOLDER = "pi-sessions";
+import { printable, rawOutput } from "../shared/output.ts";
 
 export const piSession: Command = {
   summary: "print the stable Pi session file of a key from another system",
-  usage: "KEY [--lock -- COMMAND…]",
+  usage: "KEY [options] [--lock -- COMMAND…] | -- KEY",
   details: [
     "The folder is created (0700), the file never is. Different keys have different files. With --lock the command finds",
-    "the path in PERDURE_PI_SESSION, and a second holder is refused (exit 4).",
+    "the path in PERDURE_PI_SESSION, and a second holder is refused (exit 4). A key that may begin with a dash stands",
+    'behind `--`: perdure pi-session -- "$KEY", or --lock -- "$KEY" -- COMMAND.',
+    "",
+    "Each call copies the file. One that is gone or empty is put back from the copy; one that is another conversation than",
+    "before is refused (exit 5). `perdure adopt NAME --pi-session KEY` makes the conversation a worker.",
   ].join("\n"),
   examples: [
     "perdure pi-session 7f3a9c",
-    'pi --session "$(perdure pi-session 7f3a9c)"',
+    'pi --session "$(perdure pi-session -- "$KEY")"',
     `perdure pi-session 7f3a9c --lock -- sh -c 'pi --session "$PERDURE_PI_SESSION"'`,
   ],
-  options: { lock: { about: "run COMMAND, which holds the file for as long as it runs" } },
-  words: [1, 1],
+  options: {
+    lock: { about: "run COMMAND, which holds the file for as long as it runs" },
+    fresh: { about: "begin a new conversation; the file and its copy are set aside" },
+    accept: { about: "take the file as it is, or that it is gone; the copy is set aside" },
+  },
+  words: [0, 1],
   takesRest: true,
 
   async run({ words, values, rest, out }) {
-    const key = words[0] ?? "";
-    if (key.trim() === "") throw new PerdureError("usage", "The key is empty.", { hint: "perdure pi-session KEY" });
-    const folder = join(statePaths(process.env).dir, FOLDER);
-    makeSafeFolder(statePaths(process.env).dir);
-    makeSafeFolder(folder);
-    const path = join(folder, `${fileNameOf(key)}.jsonl`);
-    if (values.lock === true) return runLocked(key, folder, path, rest ?? []);
-    if (rest !== null)
+    const { key, command } = keyAndCommand(words, rest);
+    const files = piSessionFiles(process.env, key);
+    if (values.fresh === true || values.accept === true) await requireUnlocked(files);
+    if (values.fresh === true) setSessionAside(files);
+    if (values.accept === true) forgetCopy(files);
+    const kept = await keepPiSession(files);
+    if (kept === "restored")
+      out.note(printable(`perdure: ${files.file} was gone, and was put back from perdure's copy`));
+    if (values.lock === true) return runLocked(files, command ?? []);
+    if (command !== null)
       throw new PerdureError("usage", "A command needs --lock.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
-    out.result({ key, path }, () => rawOutput(path));
+    out.result({ key, path: files.file, restored: kept === "restored" }, () => rawOutput(files.file));
   },
 };
 
+/** Reads the key, which may stand behind `--` because it begins with a dash; a command then follows a `--` of its own. */
+function keyAndCommand(
+  words: readonly string[],
+  rest: readonly string[] | null,
+): { key: string; command: readonly string[] | null } {
+  const [word] = words;
+  const [first = "", dashes, ...command] = rest ?? [];
+  const read =
+    word === undefined ? { key: first, command: dashes === undefined ? null : command } : { key: word, command: rest };
+  if (word === undefined && first === "")
+    throw new PerdureError("usage", "pi-session: KEY is missing.", { hint: "perdure pi-session KEY" });
+  if (read.key.trim() === "") throw new PerdureError("usage", "The key is empty.", { hint: "perdure pi-session KEY" });
+  if (word === undefined && dashes !== undefined && dashes !== "--") {
+    throw new PerdureError("usage", `Behind \`--\` stands one key, and ${JSON.stringify(dashes)} follows it.`, {
+      hint: "perdure pi-session --lock -- KEY -- COMMAND",
+    });
+  }
+  return read;
+}
+
 /** Runs the command under a lease, which serves as the lock: survivors keep it, and a killed holder frees it at once. */
-async function runLocked(key: string, folder: string, path: string, rest: readonly string[]): Promise<void> {
+async function runLocked({ key, file }: PiSessionFiles, rest: readonly string[]): Promise<void> {
   if (rest.length === 0)
     throw new PerdureError("usage", "Nothing to run.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
   const cwd = process.cwd();
   resolveProgram(rest, process.env, cwd);
   const { grant, command, environment } = await claimForLaunch({
-    target: { project: null, name: leaseName(key), here: { identity: folder, root: folder, base: FOLDER } },
+    target: lockTarget({ key, file }),
     command: [...rest],
     cwd,
     environment: {},
@@ -64,9 +99,39 @@ async function runLocked(key: string, folder: string, path: string, rest: readon
     cwd,
     form: grant.wrapper,
     runDir: grant.runDir,
-    environment: { ...environment, PERDURE_PI_SESSION: path },
+    environment: { ...environment, ...outerSession(), PERDURE_PI_SESSION: file },
     inherited: inheritedFrom(process.env),
   });
+}
+
+/** Keeps the session id of the system that calls: the command is its own, and no worker's. */
+function outerSession(): Record<string, string> {
+  const { GSD_SESSION_ID: id } = process.env;
+  return id === undefined ? {} : { GSD_SESSION_ID: id };
+}
+
+/** Returns the name whose lease is the lock of a key: a name in a project of its own, which no person uses. */
+function lockTarget({ key, file }: Pick<PiSessionFiles, "key" | "file">): Target {
+  const folder = dirname(file);
+  return { project: null, name: leaseName(key), here: { identity: folder, root: folder, base: PI_SESSIONS } };
+}
+
+/** Refuses a file that somebody holds by `pi-session --lock`: nobody else may write to it, or move it. */
+export async function requireUnlocked(files: PiSessionFiles): Promise<void> {
+  const { run } = await showLock(files);
+  if (run === null) return;
+  throw new PerdureError("refused", `The Pi session of ${JSON.stringify(files.key)} is locked by pid ${run.pid}.`, {
+    hint: `quit it in pid ${run.pid} first`,
+  });
+}
+
+async function showLock(files: PiSessionFiles): Promise<{ run: { pid: number } | null }> {
+  try {
+    return await callDaemon("show", { target: lockTarget(files) });
+  } catch (error) {
+    if (isPerdureError(error) && error.code === "not-found") return { run: null };
+    throw error;
+  }
 }
 
 const HASHED = /-[0-9a-f]{10}$/;

@@ -35,6 +35,8 @@ interface Adoption {
   cwd: string | null;
   /** The folder was given, so it is an error if there is none. */
   mustExist?: boolean;
+  /** The transcript, where it lies elsewhere than the vendor looks for it. */
+  transcript?: string;
   /** Waits for a process that has the conversation open, instead of a refusal. */
   live: boolean;
 }
@@ -42,7 +44,7 @@ interface Adoption {
 /** Binds a worker to a conversation. */
 export async function adoptFound(
   found: FoundProject,
-  { name, vendor, session, cwd: began, mustExist = false, live }: Adoption,
+  { name, vendor, session, cwd: began, mustExist = false, transcript, live }: Adoption,
   out: Output,
 ): Promise<CallResults["adopt"]> {
   const cwd = resolve(began !== null && (mustExist || existsSync(began)) ? began : ".");
@@ -52,7 +54,7 @@ export async function adoptFound(
   const target = targetOf(name, projectRefHere(found));
   const given = environmentHere(readProjectConfig(found), out);
   const environment = (await daemonClient()).isOlder ? { environment: given.environment } : given;
-  const params = { target, vendor, session, cwd, ...environment };
+  const params = { target, vendor, session, cwd, ...(transcript === undefined ? {} : { transcript }), ...environment };
   for (let told = false; ; told = true) {
     const adopted = await adoptUnlessOpen(params, live);
     if (typeof adopted !== "number") return adopted;

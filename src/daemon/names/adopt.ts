@@ -35,7 +35,7 @@ export async function adoptConversation(services: LaunchServices, params: CallPa
   const { cwd, environment } = params;
   const transcript = await adapter.storage.probe(
     location,
-    null,
+    params.transcript ?? null,
     programAsker(adapter, { command: adapter.command, cwd, environment, variables }),
   );
   assertAdoptable(params, transcript, adapter.liveness.holders(location, services.processes)[0] ?? null);

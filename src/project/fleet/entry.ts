@@ -70,6 +70,14 @@ export function variablesOf(entry: FleetFileEntry): Record<string, string> {
     if (/^(PERDURE_|PI_INTERCOM_)|^AI_AGENT_ID$/.test(name)) {
       throw entryError(entry, "env", `.env: ${name} is set by perdure itself.`, "remove it");
     }
+    if (name === "GSD_SESSION_ID") {
+      throw entryError(
+        entry,
+        "env",
+        `.env: ${name} names a session of another system; no worker is given one.`,
+        "remove it",
+      );
+    }
     if (value.includes("\0")) throw entryError(entry, "env", `.env: ${name} contains a NUL character.`);
   }
   return env;

@@ -21,6 +21,8 @@ export const conversationCalls = {
       vendor: text(64),
       session: sessionId,
       cwd: path,
+      /** The transcript, where it lies elsewhere than the vendor looks for it. */
+      transcript: z.optional(path),
       ...environment,
     }),
     result: typeOnly<{ address: string; session: SessionRecord }>(),
