@@ -48,6 +48,11 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       return childLists.flatMap((text) => (text ?? "").split(" ").filter(Boolean).map(Number));
     },
     openFiles: (pid) => openFiles(`${proc}/${pid}/fd`),
+    openAmong(files) {
+      const own = pids(proc).filter((pid) => isOwnProcess(`${proc}/${pid}`));
+      const opened = new Set(own.flatMap((pid) => openFiles(`${proc}/${pid}/fd`)));
+      return files.filter((file) => opened.has(file));
+    },
     lockHolders(file) {
       const node = statSync(file, { throwIfNoEntry: false })?.ino;
       const held = lockLines(read(`${proc}/locks`) ?? "").filter((lock) => lock.node === node);

@@ -29,6 +29,8 @@ export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
         .split("\n")
         .filter((line) => line.startsWith("n/"))
         .map((line) => line.slice(1)),
+    // Asked about several files at once, lsof fails if one of them is not open.
+    openAmong: (files) => files.filter((file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])).length > 0),
     // macOS does not tell who holds a lock, so every process with the file open counts.
     lockHolders: (file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])),
     commandLines() {

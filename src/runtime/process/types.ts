@@ -31,6 +31,8 @@ export interface ProcessTable {
   children(pid: number): number[];
   /** Returns the paths of the files that a process has open, as far as they can be read. */
   openFiles(pid: number): string[];
+  /** Returns those of the files, each by its real path, that some process of this user has open. */
+  openAmong(files: readonly string[]): string[];
   /** Returns the processes that hold a kernel lock on the file. */
   lockHolders(file: string): number[];
   /** Returns the command line of every process of this user. */

@@ -159,13 +159,20 @@ test("on macOS children, open files and lock holders are read from pgrep and lso
   expect(table.children(501)).toEqual([502, 503]);
   expect(table.openFiles(501)).toEqual(["/Users/me/api", "/Users/me/.v/a b.lock"]);
   expect(table.lockHolders("/Users/me/.v/a b.lock")).toEqual([501]);
+  expect(table.openAmong(["/Users/me/.v/a b.lock"])).toEqual(["/Users/me/.v/a b.lock"]);
   expect(asked).toEqual([
     "/usr/bin/pgrep -P 501",
     "/usr/sbin/lsof -a -p 501 -Fn",
     "/usr/sbin/lsof -t -- /Users/me/.v/a b.lock",
+    "/usr/sbin/lsof -t -- /Users/me/.v/a b.lock",
   ]);
   const nothing = macosProcesses(() => "");
-  expect([nothing.children(1), nothing.openFiles(1), nothing.lockHolders("/x")]).toEqual([[], [], []]);
+  expect([nothing.children(1), nothing.openFiles(1), nothing.lockHolders("/x"), nothing.openAmong(["/x"])]).toEqual([
+    [],
+    [],
+    [],
+    [],
+  ]);
 });
 
 test("a process that is asked about again and again is gone as soon as it has ended", async () => {

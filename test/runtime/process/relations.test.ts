@@ -56,6 +56,7 @@ test("open files are seen by their real paths, until they are closed", ({ skip }
   const file = join(dir, "open file");
   const fd = openSync(file, "w");
   expect(processTable().openFiles(process.pid)).toContain(file);
+  expect(processTable().openAmong([file, `${file}.other`])).toEqual([file]);
   closeSync(fd);
   expect(processTable().openFiles(process.pid)).not.toContain(file);
   expect(linuxProcesses(dir).openFiles(7)).toEqual([]);

@@ -40,7 +40,7 @@ export class DroppedMail {
 
   async #look(): Promise<void> {
     const files = this.#folders.list().flatMap((drop) => droppedFiles(drop));
-    const ready = this.#settled.among(files, () => openPaths(this.#services));
+    const ready = this.#settled.among(files, (paths) => this.#services.processes.openAmong(paths));
     for (const file of ready.slice(0, DROP_FILES_PER_LOOK)) {
       if (this.#stopped) return;
       await this.#take(file);
@@ -61,9 +61,4 @@ export class DroppedMail {
       this.#services.log(`${file.path} could not be taken as mail, and is tried again: ${why}`);
     }
   }
-}
-
-/** Lists the files that this user's processes have open. It is asked only when there is a file to take. */
-function openPaths({ processes }: Pick<MailServices, "processes">): ReadonlySet<string> {
-  return new Set(processes.commandLines().flatMap(({ pid }) => processes.openFiles(pid)));
 }

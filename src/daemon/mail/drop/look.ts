@@ -55,7 +55,7 @@ export class SettledFiles {
    * Returns those of the files that have not changed for a while, and forgets files that are gone. An empty file, and one that a
    * process has open, is waited for longer, but not for ever: a reader has it open, too.
    */
-  among(files: readonly DroppedFile[], openPaths: () => ReadonlySet<string>): DroppedFile[] {
+  among(files: readonly DroppedFile[], openAmong: (paths: string[]) => string[]): DroppedFile[] {
     const now = this.#monotonicMs();
     const before = this.#seen;
     this.#seen = new Map(
@@ -68,7 +68,7 @@ export class SettledFiles {
     const ageOf = ({ path }: DroppedFile): number => now - (this.#seen.get(path)?.sinceMs ?? now);
     const quiet = files.filter((file) => ageOf(file) >= DROP_SETTLE_MS);
     if (quiet.length === 0) return [];
-    const open = openPaths();
+    const open = new Set(openAmong(quiet.map(({ path }) => path)));
     const isFinished = ({ path, stats }: DroppedFile): boolean =>
       !open.has(path) && (stats.size > 0n || !stats.isFile());
     return quiet.filter((file) => ageOf(file) >= DROP_OPEN_MS || isFinished(file));

@@ -22,7 +22,7 @@ function files(): DroppedFile[] {
 }
 
 function ready(open: string[] = []): string[] {
-  return settled.among(files(), () => new Set(open)).map(({ name }) => name);
+  return settled.among(files(), (paths) => paths.filter((path) => open.includes(path))).map(({ name }) => name);
 }
 
 function write(name: string, text: string): string {
