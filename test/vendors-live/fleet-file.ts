@@ -9,12 +9,13 @@ export function writeFleet(
   names: readonly string[],
   prompt: string | null,
   more: readonly string[] = [],
+  mode: "tmux" | "turn" = "tmux",
 ): void {
   const args = [...vendor.interactive.before, ...more, ...traits.interactive];
   const variables = Object.keys(home.env).filter((name) => name !== "PATH" && name !== "HOME");
   const said = prompt === null ? "" : `prompt = ${JSON.stringify(prompt)}\n`;
   const lines = [
-    `[defaults]\nvendor = "${vendor.name}"\nargs = ${JSON.stringify(args)}`,
+    `[defaults]\nvendor = "${vendor.name}"\nargs = ${JSON.stringify(args)}\nmode = "${mode}"`,
     ...names.map((name) => `[workers.${name}]\n${said}`),
     `[policy]\nenvironment = ${JSON.stringify(variables)}\n`,
   ];

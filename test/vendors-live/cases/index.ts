@@ -67,6 +67,8 @@ import { rewound } from "./ap-rewound.ts";
 import { gap } from "./ar-gap.ts";
 import { cutWhileItRuns } from "./aq-cut-while-it-runs.ts";
 import { firstFleet } from "./ca-first-fleet.ts";
+import { turnsSurvive } from "./da-turns-survive.ts";
+import { turnIsData } from "./db-turn-is-data.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -138,4 +140,6 @@ export const CASES: readonly Case[] = [
   cutWhileItRuns,
   firstFleet,
   environmentArrives,
+  turnsSurvive,
+  turnIsData,
 ];
