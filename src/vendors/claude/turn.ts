@@ -103,7 +103,7 @@ function may(args: readonly string[]): string {
   return `${MAY.get(mode) ?? MAY_READ}${tools}`;
 }
 
-const MAY_READ = "read files and answer; edits and commands are refused, but for what its settings allow";
+const MAY_READ = "read files and run commands that only read; all else is refused, but for what its settings allow";
 
 const MAY: ReadonlyMap<string, string> = new Map([
   [

@@ -101,7 +101,7 @@ function may(given: readonly string[]): string {
 }
 
 const IN_SANDBOX =
-  "read files and run commands, in a sandbox: they write in its folder if its settings trust that, and nowhere else";
+  "read files and run commands, in a sandbox: they write in its folder and the temporary one if its settings trust the folder, and nowhere else";
 
 const MAY: ReadonlyMap<string, string> = new Map([
   ["read-only", "read files and run commands, in a sandbox in which they write nothing"],
