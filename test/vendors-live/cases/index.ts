@@ -65,6 +65,7 @@ import { unwritable } from "./ao-unwritable.ts";
 import { environmentArrives } from "./bx-environment-arrives.ts";
 import { rewound } from "./ap-rewound.ts";
 import { gap } from "./ar-gap.ts";
+import { fullDisk } from "./as-full-disk.ts";
 import { cutWhileItRuns } from "./aq-cut-while-it-runs.ts";
 import { firstFleet } from "./ca-first-fleet.ts";
 import { turnsSurvive } from "./da-turns-survive.ts";
@@ -137,6 +138,7 @@ export const CASES: readonly Case[] = [
   unwritable,
   rewound,
   gap,
+  fullDisk,
   cutWhileItRuns,
   firstFleet,
   environmentArrives,
