@@ -214,6 +214,23 @@ export function workersOfProject(db: Db, projectId: number): Worker[] {
     .map(workerOf);
 }
 
+export interface Peers {
+  /** The first of them, by name. */
+  first: Worker[];
+  count: number;
+}
+
+/** Returns the first of a worker's lasting peers, and how many it has: a project may have thousands, and each start asks. */
+export function peersOf(db: Db, { id, projectId }: Pick<Worker, "id" | "projectId">, most: number): Peers {
+  const are = "project_id = ? AND retired_ms IS NULL AND ephemeral = 0 AND id <> ?";
+  const first = db
+    .all<WorkerColumns>(`SELECT * FROM workers WHERE ${are} ORDER BY name_key LIMIT ?`, projectId, id, most)
+    .map(workerOf);
+  if (first.length < most) return { first, count: first.length };
+  const row = db.one<{ count: number }>(`SELECT count(*) AS count FROM workers WHERE ${are}`, projectId, id);
+  return { first, count: row?.count ?? first.length };
+}
+
 export function countWorkers(db: Db, projectId: number): number {
   const row = db.one<{ count: number }>(
     "SELECT count(*) AS count FROM workers WHERE project_id = ? AND retired_ms IS NULL",

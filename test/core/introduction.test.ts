@@ -21,6 +21,7 @@ test("has at most 120 words, whatever the fleet's file says", () => {
   const text = introduce("api/coder", about, peers);
   expect(words(text)).toBeLessThanOrEqual(120);
   expect(text).toContain("and 44 more");
+  expect(introduce("api/coder", about, peers.slice(0, 6), 50)).toBe(text);
 });
 
 test("a worker without peers is told so", () => {

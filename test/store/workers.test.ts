@@ -7,7 +7,7 @@ import { insertEvent } from "../../src/store/events.ts";
 import { workersChanged } from "../../src/store/notices.ts";
 import { openStore } from "../../src/store/open.ts";
 import { insertProject } from "../../src/store/projects.ts";
-import { insertWorker, workerById, type Worker } from "../../src/store/workers.ts";
+import { insertWorker, peersOf, retireWorker, workerById, type Worker } from "../../src/store/workers.ts";
 
 let folder: string;
 let db: Db;
@@ -43,4 +43,15 @@ test("nobody is looked at for having been registered, nor for mail, but for all 
   record(mailed, "mail.queued");
   record(up, "worker.up");
   expect(workersChanged(db, 0)).toEqual([up]);
+});
+
+test("a worker's peers are the lasting ones of its project, of which the first are named", () => {
+  const [own, retired] = ["own", "gone"].map((name) => newWorker(name));
+  if (own === undefined || retired === undefined) throw new Error("not made");
+  expect(peersOf(db, own, 2)).toMatchObject({ first: [{ name: "gone" }], count: 1 });
+  retireWorker(db, retired.id, 8);
+  expect(peersOf(db, own, 2)).toEqual({ first: [], count: 0 });
+  newWorker("passing", true);
+  for (const name of ["c", "a", "b"]) newWorker(name);
+  expect(peersOf(db, own, 2)).toMatchObject({ first: [{ name: "a" }, { name: "b" }], count: 3 });
 });

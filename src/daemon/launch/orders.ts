@@ -1,13 +1,14 @@
 import type { Variables } from "../../protocol/records/conversation.ts";
 import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/launch.ts";
 import { introduce } from "../../core/introduction.ts";
+import { INTRODUCED_PEERS_MAX } from "../../limits/index.ts";
 import { mailSettingsAt } from "../../project/config/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import { projectById } from "../../store/projects.ts";
-import { workersOfProject, type Worker } from "../../store/workers.ts";
+import { peersOf, type Worker } from "../../store/workers.ts";
 import { startMessageOf, wrappingOf } from "../../launch/prepare.ts";
 import { withoutPrivateEnv } from "../../vendors/index.ts";
 import { locationOf } from "../conversations/probe.ts";
@@ -121,10 +122,9 @@ function turnVariables({ turn }: VendorSpec["adapter"], { environment }: LaunchS
 function introductionOf(services: LaunchServices, worker: Worker): string | null {
   const project = projectById(services.db, worker.projectId);
   if (project === null || mailSettingsAt(project.root).introduce === false) return null;
-  const peers = workersOfProject(services.db, project.id)
-    .filter(({ id, ephemeral }) => id !== worker.id && !ephemeral)
-    .map(({ name, vendor, fleet }) => ({ name, vendor, about: fleet?.about ?? null }));
-  return introduce(formatAddress(project.slug, worker.name), worker.fleet?.about ?? null, peers);
+  const { first, count } = peersOf(services.db, worker, INTRODUCED_PEERS_MAX);
+  const peers = first.map(({ name, vendor, fleet }) => ({ name, vendor, about: fleet?.about ?? null }));
+  return introduce(formatAddress(project.slug, worker.name), worker.fleet?.about ?? null, peers, count);
 }
 
 export function plainOrder({ command, cwd, environment }: LaunchSpec): LaunchOrder {
