@@ -4,6 +4,7 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEvent } from "../../store/events.ts";
+import { parseColumn } from "../../store/failure.ts";
 import { iso } from "../../util/iso.ts";
 import type { Services } from "../services.ts";
 import { messageUid } from "../mail/message-ids.ts";
@@ -50,7 +51,7 @@ function eventFilter(params: CallParams<"events">, services: Services): () => Ev
 }
 
 function toRecord(services: Services, row: NamedEvent): EventRecord {
-  const data = JSON.parse(row.data) as Record<string, unknown>;
+  const data = parseColumn<Record<string, unknown>>("events.data", row.data);
   return {
     seq: row.seq,
     at: iso(row.atMs),

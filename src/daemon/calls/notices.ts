@@ -1,6 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import type { NoticeOutcome } from "../../protocol/records/needs.ts";
 import { lastNoticeEvents } from "../../store/events.ts";
+import { parseColumn } from "../../store/failure.ts";
 import { workersOfProject } from "../../store/workers.ts";
 import { iso } from "../../util/iso.ts";
 import { projectOf } from "../names/lookup.ts";
@@ -37,7 +38,7 @@ export async function noticeFailuresCall(
   const fine = new Set<string>();
   const failures = new Map<string, { channel: string; why: string; at: string }>();
   for (const { type, atMs, data } of lastNoticeEvents(services.db)) {
-    const { by = "", channel = "", why = "" } = JSON.parse(data) as Record<string, string>;
+    const { by = "", channel = "", why = "" } = parseColumn<Record<string, string>>("events.data", data);
     if (type === "notice.sent") for (const each of by.split(" ")) fine.add(each);
     else if (!fine.has(channel) && !failures.has(channel)) failures.set(channel, { channel, why, at: iso(atMs) });
   }

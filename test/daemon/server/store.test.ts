@@ -111,13 +111,16 @@ test.each([
   expect(readFileSync(aside).equals(damaged)).toBe(true);
 });
 
-test("a column that holds no JSON any more is damage: the file is set aside, and nothing is guessed", async () => {
+test.each([
+  ["workers SET command", ["show", "coder"]],
+  ["events SET data", ["events"]],
+])("%s that holds no JSON any more is damage: the file is set aside, and nothing is guessed", async (column, args) => {
   await home.perdure(["run", "coder", "--", "true"]);
   await home.perdure(["daemon", "stop"]);
   const database = new DatabaseSync(store);
-  database.exec("UPDATE workers SET command = 'not JSON'");
+  database.exec(`UPDATE ${column} = 'not JSON'`);
   database.close();
-  const { error } = await home.json<{ error?: ErrorBody }>(["show", "coder"]);
+  const { error } = await home.json<{ error?: ErrorBody }>(args);
   expect(error?.code).toBe("damaged");
   expect(setAside()).toHaveLength(1);
 });
