@@ -43,7 +43,7 @@ export async function takeFile(services: MailServices, file: DroppedFile): Promi
 }
 
 /** Refusals that no later look changes: nobody is called that, or the name of the file was used for another message. */
-const HOPELESS: ReadonlySet<string> = new Set(["not-found", "conflict", "usage", "refused"]);
+const HOPELESS: ReadonlySet<string> = new Set(["not-found", "conflict"]);
 
 function whyNoMail({ agent, stats }: DroppedFile): string | null {
   if (stats.isSymbolicLink()) return "is a symbolic link";
