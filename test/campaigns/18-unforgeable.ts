@@ -14,6 +14,7 @@ import {
   type Parties,
   type Proof,
 } from "./18-attacks.ts";
+import { playTurnsFrom } from "./18-turns-from.ts";
 import { sendUnderFalseNames } from "./18-false-names.ts";
 import { check, within } from "../support/check.ts";
 import { clientClaim, inHome } from "../support/in-home.ts";
@@ -36,7 +37,10 @@ export const unforgeable = campaign<Size>({
   promise: "the sender cannot be forged",
   reduced: { attempts: 600, bodies: 40, commands: 2 },
   full: { attempts: 10_000, bodies: 1_000, commands: 40 },
-  run: (size, seed) => inHome((home) => play(home, size, seed)),
+  async run(size, seed) {
+    const figures = await inHome((home) => play(home, size, seed));
+    return { ...figures, ...(await playTurnsFrom()) };
+  },
 });
 
 async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {

@@ -22,7 +22,7 @@ import { plainOutput } from "../outputs.ts";
 import { printJson } from "../print.ts";
 
 const USAGE = `perdure-scripted [--session-id ID [--fork ID]] [--resume ID] [--name N] [--model M] [--persona P] [--script "cmd; cmd"]
-                 [-p|--print] [--json] [PROMPT]`;
+                 [-p|--print] [--json] [--unasked] [PROMPT]`;
 
 /** The scripted agent as itself: the simplest agent that keeps a transcript and a presence file. */
 export const scriptedPersona: Persona = {
@@ -67,6 +67,7 @@ const FLAGS = {
   model: { type: "string" },
   print: { type: "boolean", short: "p" },
   json: { type: "boolean" },
+  unasked: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean" },
 } as const;

@@ -1,5 +1,5 @@
 import { textOf } from "../../util/fields.ts";
-import { wordSet } from "../shared/arguments.ts";
+import { hasOption, wordSet } from "../shared/arguments.ts";
 import { blockedExitOn, type BlockedExitForms } from "../shared/blocked-exit.ts";
 import { lastWordsOf, OutputLines } from "../shared/output-lines.ts";
 import { turnOptions } from "../shared/turn-arguments.ts";
@@ -11,7 +11,8 @@ export function scriptedTurn(blockedExit: BlockedExitForms): TurnFacet {
   return {
     args: (args) => ["--print", "--json", ...turnOptions(args, SCRIPTED_ARGUMENTS, LEFT_OUT)],
     reader: () => new ScriptedTurn(blockedExit),
-    skipsPermissions: () => null,
+    // It has no tools, so the option changes nothing: it is there for what perdure makes of such options.
+    skipsPermissions: (args) => (hasOption(args, SCRIPTED_ARGUMENTS, "--unasked") ? "--unasked" : null),
     may: () => "repeat what it was told; it has no tools",
   };
 }
