@@ -57,8 +57,8 @@ function workersOf(services: Services, params: CallParams<"wait">): () => number
 function isWanted(worker: WorkerSummary, until: Until): boolean {
   if (until === "needs-me") return needOf(worker) !== null;
   if (until === "ended") return worker.run === null && worker.state !== "starting" && worker.state !== "backing-off";
-  // Mail that a bound holds back shows as on-hold: the agent itself is idle.
-  return worker.state === "idle" || (worker.state === "on-hold" && worker.run !== null);
+  // A worker that sleeps until asked has nothing to do; and mail that a bound holds back shows as on-hold: the agent itself is idle.
+  return worker.state === "idle" || worker.state === "asleep" || (worker.state === "on-hold" && worker.run !== null);
 }
 
 /** A worker that has ended becomes idle only if somebody starts it; one that asks, only if somebody answers. */

@@ -83,3 +83,12 @@ test("what cannot come true, or not in time, is said", async () => {
   expect(await fleet.perdure(["wait", "nobody"])).toMatchObject({ code: 3 });
   expect(await fleet.perdure(["wait", "--idle", "--ended"])).toMatchObject({ code: 2 });
 });
+
+test("a worker that sleeps until asked has nothing to do", async () => {
+  const fleet = fleetHome(`[workers.sleeper]\nvendor = "scripted"\nmode = "turn"\n`);
+  await fleet.up();
+  expect(await fleet.perdure(["wait", "--idle", "--timeout", "20s"])).toMatchObject({
+    code: 0,
+    stdout: "api/sleeper asleep\n",
+  });
+});
