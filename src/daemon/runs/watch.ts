@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
+import { existsSync, rmSync, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { endLease, hasClientLeaseExpired } from "../../core/lease.ts";
 import { endReason, parseExitCode } from "../../core/run-end.ts";
@@ -13,7 +13,6 @@ import {
 } from "../../limits/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import { isVendorService } from "../../vendors/agents.ts";
-import { EVENT_PREFIX, TAKEN_PREFIX } from "../../vendors/index.ts";
 import { EXIT_FILE } from "../../runtime/wrapper/script.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
 import {
@@ -32,6 +31,7 @@ import { holderElsewhere, isOfOtherNamespace, isOfThisBoot, isOnlyRecorded, reco
 import { FifoPool } from "./fifo-pool.ts";
 import { identityOf, START_SCRIPT } from "./identity.ts";
 import { PidCache } from "./pid-cache.ts";
+import { watchRunFolder } from "./watch-folder.ts";
 
 /** Listens to the stages of a run's life, which are listed in order. The listener is the daemon's RunLifecycle. */
 export interface RunListener {
@@ -70,6 +70,8 @@ interface Tracked {
   /** The connections of a client; a client without any is absent, though its process lives. */
   connections: Set<object>;
   absence: AwakeTimer | null;
+  /** The end that a poll has found and that is being recorded; the next poll waits for it, and begins no other. */
+  ending: Promise<void> | null;
 }
 
 /** Knows which runs are alive. Exit files are watched for speed; polling is what it relies on. */
@@ -152,6 +154,7 @@ export class RunWatch {
       pidCache: new PidCache(),
       connections: new Set(),
       absence,
+      ending: null,
     };
     this.#tracked.set(run.id, tracked);
     return tracked;
@@ -307,13 +310,12 @@ export class RunWatch {
   }
 
   #watchFolder(run: Run): FSWatcher | null {
-    const onFile = (file: string): void => {
-      if (file === EXIT_FILE) {
-        this.#lifecycle.exited(run.id);
-        this.#endSoon(run.id);
-      } else if (file.startsWith(EVENT_PREFIX) || file.startsWith(TAKEN_PREFIX)) this.#lifecycle.hookFile(run.id);
+    const exited = (): void => {
+      this.#lifecycle.exited(run.id);
+      this.#endSoon(run.id);
     };
-    return watchRunFolder(this.runDir(run.id), onFile, this.#services.log);
+    const hookFile = (): void => this.#lifecycle.hookFile(run.id);
+    return watchRunFolder(this.runDir(run.id), { exited, hookFile }, this.#services.log);
   }
 
   /** Checks for the end of the process, which follows its exit file or its closed connection a moment later, if at all. */
@@ -342,7 +344,9 @@ export class RunWatch {
 
   #pollOnce(tracked: Tracked): Promise<void> | null {
     const processes = this.processesOf(tracked.run);
-    if (processes.length === 0) return this.endIfGone(tracked.run);
+    // To end it may take longer than to the next poll, as when a program has to be asked how long its conversation is.
+    if (processes.length === 0)
+      return (tracked.ending ??= this.endIfGone(tracked.run).finally(() => (tracked.ending = null)));
     this.#lifecycle.polled(tracked.run, processes);
     if (tracked.run.kind === "run" && !existsSync(this.runDir(tracked.run.id))) return this.#restoreFolder(tracked);
     return tracked.absence === null ? null : this.#tickAbsence(tracked, tracked.absence, processes);
@@ -378,23 +382,5 @@ export class RunWatch {
       if (how === "expired" || this.processesOf(run).length === 0) this.recordEnd(run, how);
     });
     if (runById(this.#services.db, run.id)?.endedMs !== null) this.untrack(run.id);
-  }
-}
-
-/** Watches a run's folder, for speed only: where that fails (inotify limits, a removed folder), the poll finds the end. */
-function watchRunFolder(folder: string, onFile: (file: string) => void, log: (line: string) => void): FSWatcher | null {
-  const logFailure = (error: unknown): null => {
-    log(`cannot watch ${folder}: ${String(error)}`);
-    return null;
-  };
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const watcher = watch(folder, (_event, file) => {
-      if (file !== null) onFile(file);
-    });
-    watcher.on("error", logFailure).unref();
-    return watcher;
-  } catch (error) {
-    return logFailure(error);
   }
 }

@@ -63,8 +63,12 @@ export class TurnFollower {
     this.#readSoon();
   }
 
-  /** Looks, when no process is left, how long the conversation is: a turn of which nothing shows may be made again. */
+  /**
+   * Looks, when no process is left, how long the conversation is, where the output shows nothing: such a turn may be made again. Some
+   * programs have to be asked for that, which takes seconds.
+   */
   async gone(): Promise<void> {
+    if (this.#reader.hasBegun) return;
     const conversation = conversationOfRun(this.#services.db, this.run.id);
     const turn = turnOfRun(this.#services.db, this.run.id);
     if (conversation === null || turn === null || turn.outcome !== null) return;

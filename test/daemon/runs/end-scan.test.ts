@@ -1,7 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { RunWatch } from "../../../src/daemon/runs/watch.ts";
 import { processTable, type ProcessTable } from "../../../src/runtime/process/index.ts";
 import { statePaths } from "../../../src/state/paths.ts";
@@ -48,4 +51,22 @@ test("the processes of headless runs that end together are found by one scan", a
   const later = await carrierOf("h.api.w.3");
   expect(watch.processesAtEnd(runOf(3)).map(({ pid }) => pid)).toEqual([later]);
   expect(scans).toBe(2);
+});
+
+test("a run whose end takes longer than to the next poll is ended once", async () => {
+  const home = mkdtempSync(join(tmpdir(), "perdure-end-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const now = (): number => 0;
+  const services = { processes: processTable(), paths: statePaths({ PERDURE_HOME: home }), now, monotonicMs: now };
+  const watch = new RunWatch({ ...services, log: () => undefined } as never);
+  onTestFinished(() => watch.stop());
+  let gone = 0;
+  const listener = { claimed: () => undefined, gone: () => new Promise<never>(() => gone++) };
+  watch.subscribe(listener as never);
+  watch.claimed({ id: "h.api.w.1", kind: "run", bootId: "an earlier one", namespace: null, startedMs: 0 } as Run, null);
+  for (let poll = 0; poll < 3; poll++) {
+    void watch.pollNow();
+    await nextTurn();
+  }
+  expect(gone).toBe(1);
 });
