@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { History } from "../../src/protocol/records/run.ts";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import type { Finished } from "../support/home.ts";
@@ -8,6 +9,10 @@ import { until } from "../terminal/tmux.ts";
 import { writeFleet } from "./fleet-file.ts";
 import type { ModelRequest } from "./model/index.ts";
 import type { LiveSetup } from "./setup.ts";
+
+/** The slowest tries seven times in 75 seconds; this only keeps one that hangs from hanging everything. */
+const HELD_WITHIN_MS = 240_000;
+const LOOK_EVERY_MS = 250;
 
 /** A worker that has no process between messages, asked by processes that know its name alone. */
 export class TurnWorker {
@@ -55,6 +60,19 @@ export class TurnWorker {
     const { sessions } = await this.history();
     assert.equal(sessions.length, 1, `one conversation: ${JSON.stringify(sessions)}`);
     return sessions[0]?.id ?? "none";
+  }
+
+  /** Waits until a turn has put the worker on hold: for as long as its program tries again. */
+  async untilHeld(): Promise<WorkerSummary> {
+    for (const deadline = Date.now() + HELD_WITHIN_MS; Date.now() < deadline;) {
+      const seen = await this.until(
+        "on hold, or still at it",
+        ({ state }) => state === "on-hold" || state === "turning",
+      );
+      if (seen.state === "on-hold") return seen;
+      await sleep(LOOK_EVERY_MS);
+    }
+    throw new Error(`${this.name} is not on hold: ${JSON.stringify(await this.history())}`);
   }
 
   /** Waits until the worker is as wanted. */

@@ -70,6 +70,9 @@ import { cutWhileItRuns } from "./aq-cut-while-it-runs.ts";
 import { firstFleet } from "./ca-first-fleet.ts";
 import { turnsSurvive } from "./da-turns-survive.ts";
 import { turnIsData } from "./db-turn-is-data.ts";
+import { turnFinalWords } from "./dc-turn-final-words.ts";
+import { turnOnHold, turnOverLimit } from "./dd-turn-on-hold.ts";
+import { answerBeforeEnd } from "./df-answer-before-end.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -144,4 +147,8 @@ export const CASES: readonly Case[] = [
   environmentArrives,
   turnsSurvive,
   turnIsData,
+  turnFinalWords,
+  turnOnHold,
+  turnOverLimit,
+  answerBeforeEnd,
 ];

@@ -28,12 +28,15 @@ export interface Model {
   until(wanted: (request: ModelRequest) => boolean, options?: { timeoutMs?: number }): Promise<ModelRequest>;
   /** Lets every answer go that is held now. */
   release(): void;
+  /** Answers everything with this failure from now on, whatever is asked; null: answers again. */
+  fail(failure: Failure | null): void;
   close(): Promise<void>;
 }
 
 export async function startModel(): Promise<Model> {
   const log = new Log();
   const held = new Set<() => void>();
+  let failing: Failure | null = null;
   const release = (): void => {
     for (const go of held) go();
     held.clear();
@@ -45,7 +48,7 @@ export async function startModel(): Promise<Model> {
         held.add(go);
         response.once("close", go);
       });
-    serve(request, response, log, hold).catch((error: unknown) => response.destroy(error as Error));
+    serve(request, response, { log, failing, hold }).catch((error: unknown) => response.destroy(error as Error));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -56,6 +59,9 @@ export async function startModel(): Promise<Model> {
     requests: log.requests,
     until: (wanted, { timeoutMs = UNTIL_MS } = {}) => log.until(wanted, timeoutMs),
     release,
+    fail: (failure) => {
+      failing = failure;
+    },
     close: async () => {
       release();
       server.close();
@@ -68,8 +74,7 @@ export async function startModel(): Promise<Model> {
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  log: Log,
-  hold: () => Promise<void>,
+  { log, failing, hold }: { log: Log; failing: Failure | null; hold: () => Promise<void> },
 ): Promise<void> {
   const path = new URL(request.url ?? "/", "http://model").pathname;
   const body = parse(await text(request));
@@ -81,6 +86,7 @@ async function serve(
   }
   const conversation = wire.read(asObject(body), path);
   const logged = log.add({ method: "POST", path, headers: request.headers, body, wire: wire.name, conversation });
+  if (failing !== null) return giveFailure(response, wire, failing);
   const answer = answerTo(logged, log.wasAskedBefore(logged));
   if (answer.hold) await waiting(response, conversation.stream, hold);
   give(response, wire, answer, logged);

@@ -143,6 +143,14 @@ test("an error has the provider's word for it, and says when to ask again", asyn
   expect([bare.status, bare.headers.get("retry-after")]).toEqual([429, null]);
 });
 
+test("everything fails, until it is told to answer again", async () => {
+  model.fail({ status: 401, kind: null, retryAfterSeconds: null });
+  expect(await ask(model, "chat", [{ user: "one" }])).toBe(401);
+  expect(await ask(model, "anthropic", [{ user: "one" }])).toBe(401);
+  model.fail(null);
+  expect(await ask(model, "chat", [{ user: "one" }])).toContain("turns=1");
+});
+
 test("the log says which conversation asks", async () => {
   const headers = { "thread-id": "t", "x-claude-code-session-id": "c", "x-session-id": "s", "user-agent": "x" };
   await ask(model, "anthropic", HISTORY, { headers });

@@ -87,6 +87,7 @@ export const opencode: Traits = {
   cannot: {
     "ad tui": "opencode has no way that is not refused, by perdure or by itself",
     q: "/new stays in the folder",
+    df: "only its end tells which of opencode's texts is the answer",
   },
 };
 
