@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { ClaimGrant } from "../protocol/records/launch.ts";
 import { stateFolder } from "../state/paths.ts";
 import type { Environment } from "../util/environment.ts";
+import { attributesOfRun, RESOURCE_ATTRIBUTES, withoutRunAttributes } from "./resource-attributes.ts";
 
 /** The variables that identify a worker. Inherited ones belong to an outer run and are always replaced. */
 export const IDENTITY_VARIABLES = new Set([
@@ -28,7 +29,7 @@ export function workerlessEnvironment(env: Environment): Record<string, string> 
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !IDENTITY_VARIABLES.has(entry[0]),
   );
-  return Object.fromEntries(kept);
+  return withoutRunAttributes(Object.fromEntries(kept));
 }
 
 /** Returns the environment of a run: it leads every command of its agent to the daemon that has granted the name. */
@@ -44,6 +45,7 @@ export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<s
     PERDURE_GENERATION: String(grant.generation),
     PERDURE_SOCKET: grant.socket,
     PERDURE_TOKEN: grant.token,
+    [RESOURCE_ATTRIBUTES]: attributesOfRun(env[RESOURCE_ATTRIBUTES], grant),
     AI_AGENT_ID: grant.run,
     PI_INTERCOM_STABLE_ID: grant.address,
     PI_INTERCOM_SESSION_NAME: grant.name,

@@ -4,6 +4,7 @@ import type { EnvironmentScope } from "../protocol/records/environment.ts";
 import type { Environment } from "../util/environment.ts";
 import { isOfOneSession, isVendorVariable } from "../vendors/recorded-variables.ts";
 import { IDENTITY_VARIABLES } from "./environment.ts";
+import { withoutRunAttributes } from "./resource-attributes.ts";
 
 /** How much of an environment is recorded: the user's own configuration says it, never a repository's. */
 type Keep = "all" | "known" | "none";
@@ -37,7 +38,7 @@ export function environmentToRecord(
     if (isWhole && isOfOneSession(name)) return false;
     return added.has(name) || isKnown(name) || (isWhole && SHELL_NAME.test(name) && !isOfOnePlace(name));
   };
-  const kept = Object.entries(defined(env)).filter(([name]) => isKept(name));
+  const kept = Object.entries(withoutRunAttributes(defined(env))).filter(([name]) => isKept(name));
   const unreadable = kept.filter(([, value]) => value.includes(NOT_TEXT)).map(([name]) => name);
   const environment = Object.fromEntries(kept.filter(([name]) => !unreadable.includes(name)));
   assertSize(environment);

@@ -77,6 +77,12 @@ test("a value is kept to the letter, and one that is no text is not, and is name
   expect(record({}, env)).toEqual({ environment: { HOME, LINES_OF, EMPTY }, scope: "whole", unreadable: ["BYTES"] });
 });
 
+test("of telemetry's attributes the user's are recorded, and no run's", () => {
+  const env = { OTEL_RESOURCE_ATTRIBUTES: "team=a,perdure.worker=api/coder,perdure.run=h.api.coder.1" };
+  expect(record({}, env).environment).toEqual({ OTEL_RESOURCE_ATTRIBUTES: "team=a" });
+  expect(record({}, { OTEL_RESOURCE_ATTRIBUTES: "perdure.run=r" }).environment).toEqual({});
+});
+
 test("one that is too large is refused with the way out, and its value is not repeated", () => {
   const huge = { HOME: "/h", HUGE: "x".repeat(ENVIRONMENT_BYTES_MAX) };
   expect(() => record({}, huge)).toThrow(

@@ -46,6 +46,7 @@ test.for(["a=b", "with space", "quo'te", 'quo"te', "$HOME", "-dash", "new\nline"
 
 const DOCUMENTED = [
   "AI_AGENT_ID",
+  "OTEL_RESOURCE_ATTRIBUTES",
   "PERDURE_GENERATION",
   "PERDURE_NAME",
   "PERDURE_PROJECT",
