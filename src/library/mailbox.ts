@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECEIVE_WAIT_MS, RECONNECT_MS } from "../limits/index.ts";
 import type { ProjectRef } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
-import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
+import type { Admitted, AskProgress, MessageRecord } from "../protocol/records/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import type { Link } from "./link.ts";
 
@@ -26,6 +26,8 @@ export interface AskOptions {
   attach?: readonly string[];
   /** Ten minutes by default. After that `ask` throws `timed-out`, and a later reply arrives in the mailbox. */
   timeoutMs?: number;
+  /** Called with what becomes of the question; a worker that is no worker of turns shows no more than `queued`. Told anew after a restart of the daemon. */
+  onProgress?: (progress: AskProgress) => void;
 }
 
 /** A received message. A message that is not acknowledged within a minute, or before the process ends, is offered again. */
@@ -89,7 +91,7 @@ export class Mailbox {
 
   async ask(to: string, body: string, options: AskOptions = {}): Promise<MessageRecord> {
     const { project, name } = parseRecipient(to);
-    const waitMs = options.timeoutMs ?? ASK_WAIT_MS;
+    const { timeoutMs: waitMs = ASK_WAIT_MS, onProgress } = options;
     const deadline = performance.now() + waitMs;
     const params = {
       ...this.#sender,
@@ -104,7 +106,10 @@ export class Mailbox {
     const { reply } = await this.#retryWhileUnavailable(async () => {
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
       if (leftMs === 0) throw new PerdureError("timed-out", `No answer to ${params.id} in ${waitMs / 1000} s.`);
-      return (await this.#link.client()).call("ask", { ...params, waitMs: leftMs }, leftMs + RECEIVE_WAIT_MS);
+      const client = await this.#link.client();
+      const asked = { ...params, waitMs: leftMs };
+      if (!onProgress) return client.call("ask", asked, leftMs + RECEIVE_WAIT_MS);
+      return client.stream("ask", { ...asked, progress: true }, onProgress);
     });
     await this.#ack(reply.id);
     return reply;

@@ -19,6 +19,7 @@ import { DIST } from "../state/paths.ts";
 import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
+import { TurnServer, type TurnHandler } from "./turns.ts";
 import { Mailbox, type AskOptions, type SendOptions } from "./mailbox.ts";
 
 export interface PerdureOptions {
@@ -92,6 +93,14 @@ export class Perdure implements AsyncDisposable {
       namespace: processTable().namespace(),
     });
     return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
+  }
+
+  /**
+   * Owns a name and answers its mail by a function: one turn at a time, each question in a turn of its own, with the mail that waited in
+   * front of it. A turn that throws ends the server, and its message is offered to the next owner of the name.
+   */
+  async turns(name: string, handler: TurnHandler, options?: ClaimOptions): Promise<TurnServer> {
+    return new TurnServer(this.#link, await this.claim(name, options), this.#here, handler);
   }
 
   /**
