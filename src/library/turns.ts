@@ -148,8 +148,8 @@ export class TurnServer implements AsyncDisposable {
       // They are first in the mailbox. What is not there any more was cancelled, or has expired.
       const params = { ...this.#sender, max: missed.length, waitMs: 0, inHand: [] };
       const again = await this.#withRetries(async () => (await this.#link.client()).call("takeMail", params));
-      const offered = again.messages.map(({ id }) => id);
-      ids = missed.filter((id) => offered.includes(id));
+      const offered = new Set(again.messages.map(({ id }) => id));
+      ids = missed.filter((id) => offered.has(id));
     }
   }
 
