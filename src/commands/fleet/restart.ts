@@ -32,7 +32,8 @@ export const restart: Command = {
     const inPane = await restartInPane(target, by, values.fresh === true);
     if (inPane) {
       const session = inPane.session === null ? "" : `, in ${inPane.session.vendor} ${shortId(inPane.session.id)}`;
-      out.result(inPane, () => `${inPane.address} was restarted${session}`);
+      const outcome = inPane.outcome === "asleep" ? "sleeps until its mail comes" : `was restarted${session}`;
+      out.result(inPane, () => `${inPane.address} ${outcome}`);
       const hint = shownHint(inPane);
       if (inPane.reason !== null) out.note(printable(inPane.reason));
       if (inPane.reason !== null && hint !== null) out.note(printable(`→ ${hint}`));

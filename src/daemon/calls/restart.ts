@@ -3,6 +3,13 @@ import { restartMember } from "../fleet/restart.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-export function restartCall(params: CallParams<"restart">, { services }: CallContext): Promise<CallResults["restart"]> {
-  return restartMember(services, findWorker(services, params.target), params);
+export async function restartCall(
+  params: CallParams<"restart">,
+  { services }: CallContext,
+): Promise<CallResults["restart"]> {
+  const found = findWorker(services, params.target);
+  const item = await restartMember(services, found, params);
+  // What kept its mail from beginning a turn is cleared.
+  if (item.outcome === "asleep") services.turns.follow(found.worker);
+  return item;
 }

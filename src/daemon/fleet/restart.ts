@@ -5,6 +5,7 @@ import { formatAddress } from "../../protocol/names.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { boundConversation } from "../../store/conversations.ts";
 import { setDesired } from "../../store/fleet.ts";
+import type { Project } from "../../store/projects.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { drillWorker } from "../launch/drill.ts";
@@ -26,6 +27,7 @@ export async function restartMember(
   params: CallParams<"restart">,
 ): Promise<UpItem> {
   if (worker.fleet === null) throw notUpError(worker);
+  if (worker.fleet.mode === "turn") return letSleepAgain(services, project, worker, params);
   // Asked before the worker is stopped: without it there would be no next start.
   const recorded = services.environments.require(worker);
   assertRestartRecorded(services, formatAddress(project.slug, worker.name), worker, params.fresh);
@@ -49,6 +51,20 @@ export async function restartMember(
     run: started?.run.id ?? null,
     session: started?.session ?? null,
   });
+}
+
+/** Clears what kept a worker of turns from its mail. What a person has open is ended; a turn that goes on is not disturbed. */
+async function letSleepAgain(
+  services: FleetServices & { readonly stopper: RunStopper },
+  project: Project,
+  worker: Worker,
+  params: CallParams<"restart">,
+): Promise<UpItem> {
+  const settings = { ...fleetSettingsOf(worker), ...(params.fresh && { beginsAnew: true }) };
+  await services.writer.write(() => setDesired(services.db, worker.id, settings));
+  const run = services.fleet.liveRun(worker.id);
+  if (run !== null && run.turn !== 1) await stopFleetRun(services, run, params);
+  return upItem(services, project, workerById(services.db, worker.id) ?? worker, { outcome: "asleep" });
 }
 
 /**

@@ -54,7 +54,9 @@ export function judgeUnfinished(
 ): Judgement {
   const { run, tries } = facts;
   const begun = facts.hasBegun || hasGrown(services, facts);
-  const stopper = run.stoppedBy ?? run.displacedBy;
+  // Told before the run is marked as displaced, while its processes live.
+  const isTakenOver = services.runs.processesOf(run).length > 0;
+  const stopper = run.stoppedBy ?? run.displacedBy ?? (isTakenOver ? "a takeover" : null);
   if (stopper !== null) {
     const reason = `stopped by ${stopper}`;
     return begun ? { kind: "stopped", reason: `${reason} after it had begun` } : returned(reason);

@@ -14,7 +14,7 @@ import { OPENCODE_ARGUMENTS } from "./arguments.ts";
 export const opencodeTurn: TurnFacet = {
   args: (args) => ["run", "--format", "json", ...turnOptions(args, OPENCODE_ARGUMENTS, LEFT_OUT)],
   ...readsLines(readLine),
-  skipsPermissions: (args) => optionGiven(args, OPENCODE_ARGUMENTS, "--auto"),
+  skipsPermissions: (args) => optionGiven(args, OPENCODE_ARGUMENTS, "--auto") ?? "opencode asks nobody in its folder",
   may: (args) => (optionGiven(args, OPENCODE_ARGUMENTS, "--auto") === null ? MAY : MAY_ANYTHING),
 };
 

@@ -125,7 +125,7 @@ describe("a worker of turns", () => {
     asked.kill("SIGKILL");
     // The same order would hold it again.
     await home.perdure(["cancel", `held-${order}`]);
-    await home.up(name);
+    expect(await home.perdure([order === "login" ? "restart" : "up", name])).toMatchObject({ code: 0 });
     expect((await home.ask(name, "and now?")).code).toBe(0);
   });
 
@@ -149,6 +149,7 @@ describe("a worker of turns", () => {
     expect(home.processesOf(run)).toEqual([]);
     expect(await home.stateOf("cancel-11")).toBe("cancelled");
     expect((await home.history("w-11")).runs[0]).toMatchObject({ turn: { outcome: "stopped" } });
+    expect((await home.perdure(["wait", "w-11", "--idle"])).code).toBe(0);
     expect((await asked).code).toBe(5);
   });
 
