@@ -4,7 +4,7 @@ import { DAEMON_IDLE_EXIT_MS } from "../limits/index.ts";
 import { exitCodeOf, type PerdureError } from "../protocol/errors.ts";
 import { processTable } from "../runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "../runtime/wrapper/script.ts";
-import { isErrno, writeFileAtomic } from "../state/files.ts";
+import { isErrno, isQuotaUsedUp, writeFileAtomic } from "../state/files.ts";
 import { readProjectsIndex } from "../state/projects-file.ts";
 import type { StatePaths } from "../state/paths.ts";
 import { checkStore } from "../store/check.ts";
@@ -74,6 +74,7 @@ export class Daemon {
       db,
       writer: new Writer(db, {
         beforeAck: () => place.check(),
+        isQuotaUsedUp: () => isQuotaUsedUp(paths.dir),
         onCommit: () => {
           for (const listener of listeners) listener();
         },

@@ -46,3 +46,6 @@ export const GIT_CHECK_MS = 3 * SECOND_MS;
 
 /** Characters of an answer of git's, which is a list of ids. */
 export const GIT_ANSWER_BYTES_MAX = 64 * KIB;
+
+/** Bytes that are written to find out whether a quota is used up: more than a block, of which some may be left. */
+export const QUOTA_PROBE_BYTES = 64 * KIB;

@@ -1,3 +1,4 @@
+import { errnoName } from "../util/errno-name.ts";
 import { own } from "../util/own.ts";
 import { hintText, toHint, type Hint, type HintLike } from "./hint.ts";
 
@@ -123,7 +124,7 @@ export function isPerdureError(thrown: unknown): thrown is PerdureError {
 export function asPerdureError(thrown: unknown): PerdureError {
   if (isPerdureError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const system = thrown instanceof Error && "code" in thrown ? own(SYSTEM_ERRORS, String(thrown.code)) : undefined;
+  const system = own(SYSTEM_ERRORS, errnoName(thrown) ?? "");
   if (system) return new PerdureError(system.code, `${message}.`, { hint: system.hint, cause: thrown });
   return new PerdureError("internal", message, { cause: thrown });
 }

@@ -1,13 +1,18 @@
 import {
   chmodSync,
+  closeSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
   type BigIntStats,
   type Stats,
 } from "node:fs";
+import { QUOTA_PROBE_BYTES } from "../limits/index.ts";
+import { errnoName } from "../util/errno-name.ts";
 
 /**
  * Writes a file by rename, so that a reader sees the old text or the new one. Whatever has the temporary name is removed first: in a
@@ -71,6 +76,23 @@ export function isFolder(path: string): boolean {
   }
 }
 
+/** Tells, by trying, whether the disk of a folder is full or its user's quota is used up. */
+export function isQuotaUsedUp(folder: string): boolean {
+  const file = `${folder}/quota.${process.pid}.tmp`;
+  let fd: number | null = null;
+  try {
+    fd = openSync(file, "w", 0o600);
+    writeSync(fd, Buffer.alloc(QUOTA_PROBE_BYTES), 0, QUOTA_PROBE_BYTES, 0);
+    return false;
+  } catch (error) {
+    return isErrno(error, "EDQUOT", "ENOSPC");
+  } finally {
+    if (fd !== null) closeSync(fd);
+    rmSync(file, { force: true });
+  }
+}
+
 export function isErrno(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+  const name = errnoName(error);
+  return name !== null && codes.includes(name);
 }

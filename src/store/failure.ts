@@ -5,6 +5,8 @@ import { hintOf, verb } from "../protocol/hint.ts";
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
+/** The code of a write that the system refused for any reason but a full disk: a used-up quota is one of them. */
+const SQLITE_IOERR_WRITE = 778;
 const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
 /** Growing the shared WAL index fails with an I/O code when the disk is full. */
@@ -30,6 +32,11 @@ export function failureKind(error: unknown): FailureKind | null {
     default:
       return null;
   }
+}
+
+/** Tells whether the system refused a write, for a reason that the error does not tell. */
+export function isRefusedWrite(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === SQLITE_IOERR_WRITE;
 }
 
 /** A row holds something that perdure never wrote: somebody or something has changed the file. */

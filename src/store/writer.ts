@@ -1,13 +1,15 @@
 import { COMMIT_CHANGES_MAX } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { Db } from "./db.ts";
-import { failureError, failureKind, type FailureKind } from "./failure.ts";
+import { failureError, failureKind, isRefusedWrite, type FailureKind } from "./failure.ts";
 
 interface Listeners {
   /** After each commit and before anybody is told of it; throws if what was committed would not be found again. */
   beforeAck?: () => void;
   /** After each commit. */
   onCommit: () => void;
+  /** Tells whether there is no room for this user, who may have used up a quota: SQLite calls that an I/O error. */
+  isQuotaUsedUp?: () => boolean;
   /** The disk or the file failed under us; everybody waiting has been told. */
   onFailure: (kind: FailureKind, error: unknown) => void;
 }
@@ -134,7 +136,7 @@ export class Writer {
     this.#db.dropCache();
     this.#db.mailboxCounters.undo(0);
     if (error instanceof BrokenPromise) return this.#retryOthers(jobs, error);
-    const kind = failureKind(error);
+    const kind = isRefusedWrite(error) && this.#listeners.isQuotaUsedUp?.() ? "disk-full" : failureKind(error);
     const reported = kind === null ? error : failureError(kind, error);
     if (kind !== null && kind !== "disk-full") this.refuse(failureError(kind, error));
     for (const job of jobs) job.fail(reported);

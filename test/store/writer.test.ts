@@ -143,6 +143,20 @@ test("a full disk is told as such to everybody, nothing is kept, and writing goe
   expect(kept()).toEqual(["again"]);
 });
 
+test("a write that a used-up quota refuses is a full disk; one that fails otherwise is an I/O error", async () => {
+  const refuse = (): never => {
+    throw Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 778 });
+  };
+  let isQuotaUsedUp = true;
+  const onFailure = (kind: FailureKind): void => void failures.push(kind);
+  const limited = new Writer(db, { onCommit: () => undefined, onFailure, isQuotaUsedUp: () => isQuotaUsedUp });
+  await expect(limited.write(refuse)).rejects.toMatchObject({ code: "disk-full", retryable: true });
+  await limited.write(() => add("again"));
+  isQuotaUsedUp = false;
+  await expect(limited.write(refuse)).rejects.toMatchObject({ code: "unavailable" });
+  expect({ kept: kept(), failures }).toEqual({ kept: ["again"], failures: ["disk-full", "io"] });
+});
+
 test("closing commits what waits and takes nothing more", async () => {
   const waiting = writer.write(() => add("a"));
   writer.close();
