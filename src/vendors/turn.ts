@@ -14,7 +14,7 @@ export interface TurnFacet {
   readonly variables?: Variables;
   /** Makes the reader of one turn's output. */
   reader(): TurnReader;
-  /** Returns the first of the arguments that lets the program act without asking anybody; null if there is none. */
+  /** Returns the first of the arguments that lets the program act without asking anybody, or words for a program that never asks; else null. */
   skipsPermissions(args: readonly string[]): string | null;
   /** Says what the program may do in a turn, where nobody can be asked, with these arguments; completes "may: ". */
   may(args: readonly string[]): string;

@@ -13,7 +13,7 @@ const LIGHT_ROOMS = ["client", "commands", "limits", "project", "protocol", "sta
 const MORE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   // Who calls is found by the agent process above the caller.
   ...Object.fromEntries(
-    ["ask", "cancel", "inbox", "mail", "mcp", "pending", "reply", "send", "whoami"].map((verb) => [
+    ["ask", "cancel", "inbox", "mail", "mcp", "pending", "reply", "send", "turn", "whoami"].map((verb) => [
       verb,
       ["launch", "runtime", "vendors"],
     ]),
@@ -101,8 +101,8 @@ const SLOW_BUILTINS = new Set([
   "node:stream",
   "node:tty",
 ]);
-/** The first two run another program each time; `ask` and `mcp` make an id under which they can ask again. */
-const USE_SLOW_BUILTINS = new Set(["attach", "daemon", "ask", "mcp"]);
+/** The first two run another program each time; `ask`, `turn` and `mcp` make an id under which they can ask again. */
+const USE_SLOW_BUILTINS = new Set(["attach", "daemon", "ask", "turn", "mcp"]);
 
 test.each(LIGHT.filter((verb) => !USE_SLOW_BUILTINS.has(verb)))(
   "%s loads no slow part of Node at its start",

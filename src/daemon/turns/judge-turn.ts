@@ -10,8 +10,8 @@ import type { TurnServices } from "./services.ts";
 /** The fate of the messages of a turn. */
 export type Judgement =
   | { kind: "answer"; text: string }
-  /** No answer can be expected: the messages are dead, with the reason. */
-  | { kind: "failed"; reason: string }
+  /** No answer can be expected: the messages are dead, with the reason; `onHold` as below. */
+  | { kind: "failed"; reason: string; onHold: string | null }
   /** The messages wait again; `onHold` until somebody has logged in, or a limit has passed. */
   | { kind: "returned"; reason: string; onHold: string | null }
   /** Somebody has stopped the turn when it had done something already. */
@@ -28,7 +28,11 @@ export interface TurnFacts {
 }
 
 /** Judges what a program has said came of its turn. An answer counts only from the conversation that the turn was begun in. */
-export function judgeOutcome(services: TurnServices, { run, turn }: TurnFacts, outcome: TurnOutcome): Judgement {
+export function judgeOutcome(
+  services: TurnServices,
+  { run, turn, hasBegun }: TurnFacts,
+  outcome: TurnOutcome,
+): Judgement {
   const { session } = outcome;
   if (session !== null && turn.session !== "" && session !== turn.session) {
     return failed(`it was in conversation ${session}, and not in its own`);
@@ -39,7 +43,9 @@ export function judgeOutcome(services: TurnServices, { run, turn }: TurnFacts, o
     return outcome.text.trim() === "" ? failed("it ended without an answer") : { kind: "answer", text: outcome.text };
   }
   const { why, blockedBy } = outcome;
-  return blockedBy === null ? failed(why) : { kind: "returned", reason: why, onHold: why };
+  // Said once more after somebody has logged in, a prompt that the agent has begun to act on might be acted on twice.
+  if (blockedBy !== null && !hasBegun) return { kind: "returned", reason: why, onHold: why };
+  return { kind: "failed", reason: why, onHold: blockedBy === null ? null : why };
 }
 
 /**
@@ -87,7 +93,7 @@ function lastWords(services: TurnServices, run: Run): string {
 }
 
 function failed(reason: string): Judgement {
-  return { kind: "failed", reason };
+  return { kind: "failed", reason, onHold: null };
 }
 
 function returned(reason: string): Judgement {

@@ -34,9 +34,9 @@ function apply(services: TurnServices, run: Run, turn: Turn, judgement: Judgemen
   const messages = turn.messages.map((id) => messageById(services.db, id)).filter((each) => each !== null);
   if (judgement.kind === "answer") return answer(services, run, { turn, messages, text: judgement.text });
   const { reason } = judgement;
+  if (judgement.kind !== "stopped" && judgement.onHold !== null) holdWorker(services, run, judgement.onHold);
   if (judgement.kind === "returned") {
     for (const message of messages) move(services, message, "return", run, reason);
-    if (judgement.onHold !== null) holdWorker(services, run, judgement.onHold);
     return { outcome: "returned", reason };
   }
   for (const message of messages) move(services, message, "die", run, `in a turn: ${reason}`);
