@@ -45,6 +45,7 @@ export const HELP_GROUPS: readonly VerbGroup[] = [
       "demo",
       "doctor",
       "events",
+      "metrics",
       "notify",
       "daemon",
       "backup",

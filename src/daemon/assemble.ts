@@ -13,6 +13,7 @@ import { RunLifecycle } from "./run-lifecycle.ts";
 import { RunStopper } from "./runs/stop.ts";
 import { RunWatch } from "./runs/watch.ts";
 import type { Services } from "./services.ts";
+import { EventCounts } from "./status/event-counts.ts";
 import { Turns } from "./turns/turns.ts";
 import { WorkerActivities } from "./worker-activity.ts";
 
@@ -42,6 +43,7 @@ export function assembleServices(given: Omit<BaseServices, "environments">): Ser
     couriers,
     fleet,
     turns,
+    eventCounts: new EventCounts(base),
     notifier: new Notifier({ ...base, runs, activities, conversations, mail, couriers, fleet, turns }),
   };
   new RunLifecycle(services).subscribe();

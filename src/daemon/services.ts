@@ -8,6 +8,7 @@ import type { MailRuntime } from "./mail/runtime.ts";
 import type { AgentPolicy } from "./permissions/policy.ts";
 import type { Notifier } from "./notify/notifier.ts";
 import type { RunStopper } from "./runs/stop.ts";
+import type { EventCounts } from "./status/event-counts.ts";
 import type { RunWatch } from "./runs/watch.ts";
 import type { Turns } from "./turns/turns.ts";
 import type { WorkerActivities } from "./worker-activity.ts";
@@ -26,4 +27,5 @@ export interface Services extends BaseServices {
   readonly fleet: FleetSupervisor;
   readonly turns: Turns;
   readonly notifier: Notifier;
+  readonly eventCounts: EventCounts;
 }

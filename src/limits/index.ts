@@ -19,3 +19,4 @@ export * from "./delivery.ts";
 export * from "./mcp.ts";
 export * from "./notify.ts";
 export * from "./turns.ts";
+export * from "./metrics.ts";

@@ -1,6 +1,7 @@
-import { COMMIT_CHANGES_MAX } from "../limits/index.ts";
+import { COMMIT_BOUNDS_SECONDS, COMMIT_CHANGES_MAX } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { Db } from "./db.ts";
+import { Histogram } from "../util/histogram.ts";
 import { failureError, failureKind, isRefusedWrite, type FailureKind } from "./failure.ts";
 
 interface Listeners {
@@ -27,6 +28,8 @@ interface Job {
  * after COMMIT, so whatever is answered is on disk.
  */
 export class Writer {
+  /** How long commits took, with the changes in them. */
+  readonly commits = new Histogram(COMMIT_BOUNDS_SECONDS);
   readonly #db: Db;
   readonly #listeners: Listeners;
   #queue: Job[] = [];
@@ -86,11 +89,13 @@ export class Writer {
     this.#queue = [];
     if (jobs.length === 0) return;
     this.#isCommitting = true;
+    const began = performance.now();
     try {
       this.#db.run("BEGIN IMMEDIATE");
       const applied = jobs.filter((job) => (job.checksFirst ? this.#applyChecked(job) : this.#apply(job)));
       this.#db.mailboxCounters.write();
       this.#db.run("COMMIT");
+      this.commits.observe((performance.now() - began) / 1000);
       this.#listeners.beforeAck?.();
       for (const job of applied) job.done();
       this.#listeners.onCommit();

@@ -4,6 +4,7 @@ import type { VerbTable } from "../shared/command.ts";
 export const adminVerbs: VerbTable = {
   doctor: async () => (await import("./doctor.ts")).doctor,
   events: async () => (await import("./events.ts")).events,
+  metrics: async () => (await import("./metrics.ts")).metrics,
   notify: async () => (await import("./notify.ts")).notify,
   daemon: async () => (await import("./daemon.ts")).daemon,
   backup: async () => (await import("./backup.ts")).backup,

@@ -14,6 +14,7 @@ import { ackCall, takeMailCall } from "./receive.ts";
 import { historyCall, lsCall, showCall } from "./list.ts";
 import { askCall, replyCall, sendCall, cancelCall, showMailCall, pauseCall, redeliverCall } from "./mail.ts";
 import { backupCall, checkStoreCall, statusCall, stopDaemonCall } from "./maintenance.ts";
+import { metricsCall } from "./metrics.ts";
 import { renameCall, retireCall } from "./rename.ts";
 import { downCall } from "./down.ts";
 import { restartCall } from "./restart.ts";
@@ -79,6 +80,7 @@ export const handlers: Handlers = {
   events: eventsCall,
   findAnchorOwners: findAnchorOwnersCall,
   status: statusCall,
+  metrics: metricsCall,
   checkStore: checkStoreCall,
   backup: backupCall,
   stopDaemon: stopDaemonCall,

@@ -56,6 +56,7 @@ export class FleetSupervisor {
   readonly #panePoll: PanePoll;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
+  #restartsMade = 0;
 
   constructor(services: LaunchServices) {
     this.#services = services;
@@ -118,6 +119,11 @@ export class FleetSupervisor {
     this.#panePoll.stop();
     this.tmux.close();
     for (const state of this.#states.all()) clearTimer(state);
+  }
+
+  /** How many workers were started again, since the daemon's start, without anybody having asked for it. */
+  get restartsMade(): number {
+    return this.#restartsMade;
   }
 
   /** Tells whether the daemon has to stay for a start or a restart. */
@@ -244,7 +250,9 @@ export class FleetSupervisor {
       const recorded = services.environments.require(worker);
       const input = { command: null, cwd: null, vendor: null, ...recorded, fresh: false };
       const started = await this.#start(workerId, input);
-      if (started) await services.writer.write(() => countRestart(services.db, workerId));
+      if (!started) return;
+      this.#restartsMade++;
+      await services.writer.write(() => countRestart(services.db, workerId));
     } catch (error) {
       if (!isPerdureError(error)) services.log(`could not start ${worker.name}: ${String(error)}`);
       await this.recordRefusal(worker, error).catch((why: unknown) => this.#reportFailure(worker.name, why));

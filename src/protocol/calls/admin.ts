@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
 import type { CheckResult, DaemonStatus, EventRecord } from "../records/admin.ts";
+import type { Metric } from "../records/metrics.ts";
 import type { NoticeOutcome } from "../records/needs.ts";
 import type { AnchorOwner } from "../records/run.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
@@ -38,6 +39,13 @@ export const adminCalls = {
     params: z.strictObject({}),
     result: typeOnly<DaemonStatus>(),
     agentsMay: true,
+    changes: false,
+  },
+  /** Gives the figures that people watch over time, as Prometheus wants them. */
+  metrics: {
+    params: z.strictObject({}),
+    result: typeOnly<{ metrics: Metric[] }>(),
+    agentsMay: false,
     changes: false,
   },
   /** Sends a test by every channel of the user's `[notify]`. */

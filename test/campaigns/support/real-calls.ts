@@ -59,6 +59,7 @@ export function realCalls(random: () => number): RealCalls {
     events: { here, all: false, target, after: null, limit: 10, follow: false },
     findAnchorOwners: { here, project, files: [word()] },
     status: {},
+    metrics: {},
     testNotice: { here, project },
     noticeFailures: {},
     wait: { here, project, targets: [target], until: "needs-me", waitMs: 0 },
