@@ -2,7 +2,7 @@ import type { Variables } from "../protocol/records/conversation.ts";
 import { dirname } from "node:path";
 import type { ClaimGrant } from "../protocol/records/launch.ts";
 import { stateFolder } from "../state/paths.ts";
-import type { Environment } from "../util/environment.ts";
+import { variableOf, type Environment } from "../util/environment.ts";
 import { attributesOfRun, RESOURCE_ATTRIBUTES, withoutRunAttributes } from "./resource-attributes.ts";
 
 /** The variables that identify a worker. Inherited ones belong to an outer run and are always replaced. */
@@ -19,7 +19,6 @@ export const IDENTITY_VARIABLES = new Set([
   "AI_AGENT_ID",
   "PI_INTERCOM_STABLE_ID",
   "PI_INTERCOM_SESSION_NAME",
-  "PI_INTERCOM_SCOPE_ID",
   // An outer daemon's session; a worker is none of its sessions, and its children would speak for it.
   "GSD_SESSION_ID",
 ]);
@@ -49,8 +48,14 @@ export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<s
     AI_AGENT_ID: grant.run,
     PI_INTERCOM_STABLE_ID: grant.address,
     PI_INTERCOM_SESSION_NAME: grant.name,
-    PI_INTERCOM_SCOPE_ID: grant.project,
+    ...intercomScope(env, grant),
   };
+}
+
+/** The scope in which sessions of pi-intercom see each other: the user's own variable wins over `[pi] scope`; by default there is none. */
+function intercomScope(env: Environment, { intercomScope: scope }: ClaimGrant): Record<string, string> {
+  const isOurs = scope != null && variableOf(env, "PI_INTERCOM_SCOPE_ID") === null;
+  return isOurs ? { PI_INTERCOM_SCOPE_ID: scope } : {};
 }
 
 /** Returns the environment with these variables set, and without those that are null. */

@@ -13,6 +13,9 @@ export const SKILL_FILE_BYTES_MAX = MIB;
 /** Characters of what a fleet's file says of a worker. */
 export const ABOUT_CHARS_MAX = 200;
 
+/** Characters of the scope in which sessions of pi-intercom see each other. */
+export const SCOPE_CHARS_MAX = 200;
+
 /** Messages, and bytes of them, that go before a model in one text: what a model reads with care. The rest follows. */
 export const PIECE_MESSAGES_MAX = 20;
 export const PIECE_BYTES_MAX = 32 * KIB;

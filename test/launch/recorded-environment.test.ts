@@ -9,6 +9,7 @@ const KNOWN = {
   https_proxy: "p",
   ANTHROPIC_API_KEY: "k",
   PI_CODING_AGENT_DIR: "d",
+  PI_INTERCOM_SCOPE_ID: "p",
 };
 const OTHERS = { ACME_KEY: "a", OTEL_EXPORTER_OTLP_ENDPOINT: "o", AWS_PROFILE_X: "x", lower: "l", PGPASSWORD: "pg" };
 const IDENTITY = {
@@ -17,7 +18,7 @@ const IDENTITY = {
   PERDURE_NAME: "n",
   AI_AGENT_ID: "r",
   PI_INTERCOM_SESSION_NAME: "n",
-  PI_INTERCOM_SCOPE_ID: "p",
+  PI_INTERCOM_STABLE_ID: "p/n",
 };
 /** Variables that the shell, the terminal, the login, a parent or a repository leaves in an environment. */
 const OF_ONE_PLACE =

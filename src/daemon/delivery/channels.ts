@@ -1,5 +1,5 @@
 import { HOPS_MAX, WAKE_WINDOW_MS, WAKES_PER_HOUR } from "../../limits/index.ts";
-import { mailSettingsAt } from "../../project/config/mail.ts";
+import { lenientSettingsAt } from "../../project/config/lenient.ts";
 import { conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import type { Message } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
@@ -35,7 +35,7 @@ export function boundReached(
 function wakesPerHour({ db }: Pick<DeliveryServices, "db">, workerId: number): number {
   const worker = workerById(db, workerId);
   const project = worker && projectById(db, worker.projectId);
-  return (project && mailSettingsAt(project.root).wakes_per_hour) ?? WAKES_PER_HOUR;
+  return (project && lenientSettingsAt(project.root).mail?.wakes_per_hour) ?? WAKES_PER_HOUR;
 }
 
 /** Returns where a vendor's code finds the running program of a run. */

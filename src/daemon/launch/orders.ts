@@ -2,7 +2,7 @@ import type { Variables } from "../../protocol/records/conversation.ts";
 import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/launch.ts";
 import { introduce } from "../../core/introduction.ts";
 import { INTRODUCED_PEERS_MAX } from "../../limits/index.ts";
-import { mailSettingsAt } from "../../project/config/mail.ts";
+import { lenientSettingsAt } from "../../project/config/lenient.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { Run } from "../../store/runs.ts";
@@ -121,7 +121,7 @@ function turnVariables({ turn }: VendorSpec["adapter"], { environment }: LaunchS
 /** Returns what the worker's agent is told at the start of a run; null if its project wants nothing said. */
 function introductionOf(services: LaunchServices, worker: Worker): string | null {
   const project = projectById(services.db, worker.projectId);
-  if (project === null || mailSettingsAt(project.root).introduce === false) return null;
+  if (project === null || lenientSettingsAt(project.root).mail?.introduce === false) return null;
   const { first, count } = peersOf(services.db, worker, INTRODUCED_PEERS_MAX);
   const peers = first.map(({ name, vendor, fleet }) => ({ name, vendor, about: fleet?.about ?? null }));
   return introduce(formatAddress(project.slug, worker.name), worker.fleet?.about ?? null, peers, count);

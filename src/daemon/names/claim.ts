@@ -1,3 +1,4 @@
+import { lenientSettingsAt } from "../../project/config/lenient.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey, formatAddress } from "../../protocol/names.ts";
@@ -60,6 +61,7 @@ export async function claim(
     earlierRuns: claimed.earlierRuns,
     runDir: services.runs.runDir(run.id),
     wrapper: services.wrapper(),
+    intercomScope: lenientSettingsAt(project.root).pi?.scope ?? null,
     socket: services.paths.socket,
   };
 }

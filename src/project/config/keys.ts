@@ -1,4 +1,4 @@
-import { WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
+import { SCOPE_CHARS_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isName } from "../../protocol/names.ts";
 import { isTable } from "../../util/fields.ts";
 import { isFolderBelow } from "./folder.ts";
@@ -24,7 +24,7 @@ const DEFAULTS = [
 /** How much of an environment can be recorded. */
 export const KEEP = ["all", "known", "none"] as const;
 const KEYS = {
-  project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail", "turns"],
+  project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail", "pi", "turns"],
   user: ["name", "context", "policy", "environment", "notify", "tmux", "turns"],
   defaults: DEFAULTS,
   worker: [...DEFAULTS, "count", "command", "new", "resume", "about"],
@@ -33,6 +33,7 @@ const KEYS = {
   policy: ["agents_may", "environment"],
   environment: ["keep"],
   mail: ["introduce", "wakes_per_hour", "drop_dir"],
+  pi: ["scope"],
   notify: ["command", "ntfy", "details", "bell", "on", "after", "quiet"],
   tmux: ["conf"],
   turns: ["at_once", "per_hour", "project_per_hour", "timeout"],
@@ -46,7 +47,7 @@ export type Key<T extends Table> = (typeof KEYS)[T][number];
  * workers are not looked at, so that this takes no time and no library.
  */
 export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
-  const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {}, mail = {} } = values;
+  const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {}, mail = {}, pi = {} } = values;
   const { environment = {}, notify = {}, tmux = {}, turns = {} } = values;
   return (
     hasKeysOf(file, values) &&
@@ -61,6 +62,8 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
     (file === "project" || (hasKeysOf("environment", environment) && isPlainKeep(environment))) &&
     hasKeysOf("mail", mail) &&
     isPlainMail(mail) &&
+    hasKeysOf("pi", pi) &&
+    Object.values(pi).every(isScope) &&
     hasKeysOf("notify", notify) &&
     isPlainNotify(notify) &&
     hasKeysOf("tmux", tmux) &&
@@ -94,6 +97,11 @@ function isPlainKeep({ keep = KEEP[0] }: Record<string, unknown>): boolean {
 
 function isPlainName(value: unknown): boolean {
   return value === undefined || (typeof value === "string" && isName(value));
+}
+
+/** A scope of pi-intercom is compared as it is written; a blank one would be none. */
+export function isScope(value: unknown): boolean {
+  return typeof value === "string" && value.trim() !== "" && value.length <= SCOPE_CHARS_MAX && !/\p{Cc}/u.test(value);
 }
 
 function isText(value: unknown): boolean {

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, TURNS_FROM_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
+import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, SCOPE_CHARS_MAX, TURNS_FROM_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import { checkName, isName, nearest } from "../../protocol/names.ts";
 import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
 import { FOLDER, isFolderBelow } from "./folder.ts";
-import { KEEP, type Key, type Table } from "./keys.ts";
+import { isScope, KEEP, type Key, type Table } from "./keys.ts";
 import { NEED_KINDS } from "../../protocol/records/needs.ts";
 import { AT_ONCE, isAtOnce, isPerHour, isTimeout, PER_HOUR, TIMEOUT } from "./turns.ts";
 import { AFTER, COMMAND, isAfter, isCommand, isNtfy, isQuiet, NTFY, QUIET } from "./notify.ts";
@@ -89,6 +89,11 @@ const mail = table({
   ),
 } satisfies Keys<"mail">);
 
+const SCOPE = `a text of 1 to ${SCOPE_CHARS_MAX} characters, on one line`;
+const pi = table({
+  scope: z.exactOptional(z.string({ error: SCOPE }).check(z.refine(isScope, { error: SCOPE }))),
+} satisfies Keys<"pi">);
+
 const notify = table({
   command: z.exactOptional(
     z.array(z.string({ error: COMMAND }), { error: COMMAND }).check(z.refine(isCommand, { error: COMMAND })),
@@ -121,6 +126,7 @@ const project = {
   policy: z.exactOptional(policy),
   mail: z.exactOptional(mail),
   turns: z.exactOptional(turns),
+  pi: z.exactOptional(pi),
 } satisfies Keys<"project">;
 
 /** Tables that run programs or send something away: a repository has no say in them, so they belong to the user's own file. */

@@ -67,6 +67,10 @@ export function variablesOf(entry: FleetFileEntry): Record<string, string> {
       const message = `.env: ${JSON.stringify(name)} is not a variable name.`;
       throw entryError(entry, "env", message, "use letters, digits and _, and no digit first");
     }
+    if (name === "PI_INTERCOM_SCOPE_ID") {
+      const message = `.env: ${name} is set for all workers of a project, or for none.`;
+      throw entryError(entry, "env", message, '[pi] scope = "…"');
+    }
     if (/^(PERDURE_|PI_INTERCOM_)|^AI_AGENT_ID$/.test(name)) {
       throw entryError(entry, "env", `.env: ${name} is set by perdure itself.`, "remove it");
     }

@@ -25,6 +25,8 @@ export interface ClaimGrant {
   /** The folder in which the wrapper leaves the exit code. */
   runDir: string;
   wrapper: "env" | "bash" | "plain";
+  /** The project's `[pi] scope`; null without one. A daemon of an earlier version does not say. */
+  intercomScope?: string | null;
   socket: string;
 }
 

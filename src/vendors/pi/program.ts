@@ -8,8 +8,8 @@ import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
 const piEnvironment: VendorEnvironment = {
   recorded: [/^PI_[A-Z0-9_]+$/, MODEL_PROVIDER_VARIABLE],
-  // Every start sets these again, for the worker that it starts.
-  session: [/^PI_INTERCOM_/],
+  // Every start sets these again, for the worker that it starts; the scope is the user's own.
+  session: [/^PI_INTERCOM_(?!SCOPE_ID$)/],
   privateNames: [
     "AI_AGENT",
     "PI_CODING_AGENT",
