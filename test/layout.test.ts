@@ -32,7 +32,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   vendors: ["protocol", "state", "limits", "util"],
   runtime: ["protocol", "state", "limits", "util"],
   launch: ["protocol", "runtime", "state", "vendors", "limits", "util"],
-  client: ["protocol", "state", "limits", "util"],
+  client: ["launch", "project", "protocol", "runtime", "state", "vendors", "limits", "util"],
   commands: WHAT_A_CLIENT_MAY,
   library: WHAT_A_CLIENT_MAY,
   cli: ["commands", "protocol", "util"],
@@ -172,7 +172,6 @@ const PLAIN_READ = /\b(?:readIfThere|readFile(?:Sync)?|openSync|createReadStream
 /** Files that read only what nobody else writes to: the state folder itself, /proc, the terminal; or that say how they open. */
 const READS_OWN = new Set([
   "project/context-entry.ts",
-  "commands/names/whoami.ts",
   "commands/shared/ensure-trust.ts",
   "commands/shared/programs.ts",
   "daemon/conversations/verdict.ts",

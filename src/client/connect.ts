@@ -17,6 +17,7 @@ import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
 import { openPipe } from "./pipe-wire.ts";
+import { tokenFor } from "./token.ts";
 import type { OpenWire, Wire } from "./wire.ts";
 
 export interface ConnectOptions {
@@ -48,11 +49,6 @@ function notRunning(): PerdureError {
 function keptExiting(): PerdureError {
   const message = `The daemon exited ${CONNECT_TRIES} times while perdure tried to connect.`;
   return new PerdureError("unavailable", message, { hint: verb("doctor") });
-}
-
-/** Returns the token in the environment if this socket's daemon issued it; the daemon of another state folder would not know it. */
-function tokenFor(env: Environment, socket: string): string | null {
-  return env.PERDURE_SOCKET === socket && env.PERDURE_TOKEN ? env.PERDURE_TOKEN : null;
 }
 
 /** Resolves to null when nobody listens, or when the daemon exited before its greeting: no call was made yet. */

@@ -1,7 +1,10 @@
 import { anchorFile, anchorSettings, type AnchorSettings } from "../../project/context-file.ts";
-import { readProjectSettings, readUserSettings } from "../../project/config/read.ts";
+import { readProjectSettings, readUserSettings, type Settings } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
+import { pinOf } from "../../project/whoami.ts";
 import { userConfigFile } from "../../state/paths.ts";
+import { nameKey } from "../../protocol/names.ts";
+import { variableOf } from "../../util/environment.ts";
 import type { Invocation } from "../shared/command.ts";
 import { findProjectHere } from "../shared/here.ts";
 
@@ -10,6 +13,7 @@ export interface AnchorLocation {
   settings: AnchorSettings;
   /** The working tree of the current folder. */
   root: string;
+  /** The id that the anchor belongs to: AI_AGENT_ID, else the pinned name; neither in a project with one agent. */
   agentId: string | undefined;
   file: string;
 }
@@ -20,7 +24,20 @@ export function locateAnchor(values: Invocation["values"]): AnchorLocation {
     ...(typeof values.dir === "string" ? { dir: values.dir } : {}),
     ...(typeof values.ext === "string" ? { ext: values.ext } : {}),
   };
-  const settings = anchorSettings(flags, readProjectSettings(found), readUserSettings(userConfigFile(process.env)));
-  const agentId = process.env.AI_AGENT_ID || undefined;
+  const project = readProjectSettings(found);
+  const user = readUserSettings(userConfigFile(process.env));
+  const settings = anchorSettings(flags, project, user);
+  const agentId = process.env.AI_AGENT_ID || pinnedId(project, user);
   return { found, settings, root: found.here, agentId, file: anchorFile(found.here, settings, agentId) };
+}
+
+/**
+ * Returns the pinned name, in the form that is the same however its letters are written. The name that a user gives to a conversation
+ * can change in its middle, and the path must not: it counts for nothing here. Inside a run only the injected id counts.
+ */
+function pinnedId(project: Settings, user: Settings): string | undefined {
+  const { env } = process;
+  if (variableOf(env, "PERDURE_RUN") !== null) return undefined;
+  const pin = pinOf({ env, projectConfig: () => project, userConfig: () => user });
+  return pin === null ? undefined : nameKey(pin.name);
 }

@@ -7,6 +7,7 @@ import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } fr
 import { duration } from "../shared/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
 import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
+import { noteIfOnlyPinned } from "./pinned.ts";
 import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const askCommand: Command = {
@@ -37,6 +38,7 @@ export const askCommand: Command = {
     const declared = declaredWorkersHere(found).map(({ name }) => name);
     if (isTerminal(2))
       out.note(`asked ${names.join(", ")} (${base}); waiting for the reply. Ctrl-C does not take the question back.`);
+    await noteIfOnlyPinned(found, out);
     const common = {
       ...senderRef(),
       here: projectRefHere(found),

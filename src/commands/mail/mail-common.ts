@@ -11,6 +11,7 @@ import { NOT_UTF8, readBytesUpTo, readForeignUtf8 } from "../../state/bounded-re
 import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
+import { variableOf } from "../../util/environment.ts";
 import { age, size } from "../shared/table.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 
@@ -21,8 +22,8 @@ import { shellWords } from "../../util/shell-quote.ts";
  * vendor's background service, where the token is that of whoever started the service.
  */
 export function senderRef(): Pick<CallParams<"send">, "as" | "nested"> {
-  const { PERDURE_RUN: run, PERDURE_NAME: name } = process.env;
-  if (run === undefined || run === "") return { as: null, nested: false };
+  const [run, name] = [variableOf(process.env, "PERDURE_RUN"), variableOf(process.env, "PERDURE_NAME")];
+  if (run === null) return { as: null, nested: false };
   const table = processTable();
   if (isBelowService(table, process.ppid, run)) throw belowService(name ?? run);
   return { as: null, nested: isNested(table, process.ppid, run) };

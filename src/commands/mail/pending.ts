@@ -1,5 +1,7 @@
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
+import { findProjectHere } from "../shared/here.ts";
+import { noteIfOnlyPinned } from "./pinned.ts";
 import { senderRef, mailScope, messageText } from "./mail-common.ts";
 
 export const pending: Command = {
@@ -9,7 +11,9 @@ export const pending: Command = {
   words: [0, 0],
 
   async run({ out }) {
-    const { items } = await listFromDaemon("pending", { ...senderRef(), ...mailScope() });
+    const found = findProjectHere();
+    const { items } = await listFromDaemon("pending", { ...senderRef(), ...mailScope(found) });
+    await noteIfOnlyPinned(found, out);
     out.result({ messages: items }, () => items.map((each) => messageText(each, out.paint)).join("\n"));
     out.note(items.length === 0 ? "Nobody is waiting for a reply." : "→ perdure reply ID TEXT");
   },

@@ -1,5 +1,7 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
+import { findProjectHere } from "../shared/here.ts";
+import { noteIfOnlyPinned } from "./pinned.ts";
 import {
   attachmentPaths,
   mailScope,
@@ -22,16 +24,18 @@ export const reply: Command = {
   words: [0, 2],
 
   async run({ words, values, out }) {
+    const found = findProjectHere();
     const fromFile = typeof values.file === "string";
     const id = words.length === 2 || (fromFile && words.length === 1) ? (words[0] ?? null) : null;
     const replied = await callDaemon("reply", {
       ...senderRef(),
-      ...mailScope(),
+      ...mailScope(found),
       id: id === null ? null : messageIdArgument("reply", id),
       body: messageBody(id === null ? words[0] : words[1], values, "reply"),
       messageId: messageIdOption(values),
       attach: attachmentPaths(values),
     });
+    await noteIfOnlyPinned(found, out);
     out.result(replied, () => `${replied.id}  ${replied.to}  replies to ${replied.replyTo}`);
   },
 };

@@ -6,6 +6,7 @@ import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { duration } from "../shared/parse.ts";
+import { noteIfOnlyPinned } from "./pinned.ts";
 import { attachmentPaths, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const send: Command = {
@@ -63,6 +64,7 @@ export const send: Command = {
       attach: attachmentPaths(values),
       declared: declared.map((each) => each.name),
     });
+    await noteIfOnlyPinned(found, out);
     const [only] = messages;
     out.result(messages.length === 1 && only ? only : { messages }, () => {
       return messages.map(receiptLine).join("\n");

@@ -1,5 +1,6 @@
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
 import { readProjectConfig, readUserConfig } from "../../project/config/read.ts";
+import type { FoundProject } from "../../project/find.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { LaunchStep } from "../../protocol/records/launch.ts";
@@ -13,18 +14,18 @@ import { provedVendors, vendorNames } from "../../vendors/programs.ts";
 import { callDaemon } from "../shared/call.ts";
 import { claimForLaunch, LOADED_LATE, matchVendor } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { findProjectHere, passedOverNote, projectRefHere, targetOf } from "../shared/here.ts";
+import { callerHere, findProjectHere, passedOverNote, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { environmentHere } from "../shared/environment-here.ts";
 import type { CommandToRun } from "./vendor-command.ts";
 
 export const runCommand: Command = {
   summary: "start or resume a worker here, in this terminal",
-  usage: "NAME [options] [-- COMMAND…]",
+  usage: "[NAME] [options] [-- COMMAND…]",
   details: [
     "A name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the last command is",
     "run again, in its last folder, with the same arguments, a prompt among them. A name of perdure.toml that was never",
-    "started starts as that file says, once the file is trusted.",
+    "started starts as that file says, once the file is trusted. Without NAME it is the worker that `perdure whoami` says.",
     "",
     `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) is resumed in its own`,
     "conversation or not at all (exit 5, with the reason), without extra arguments. Any other program runs as well, and",
@@ -56,7 +57,7 @@ export const runCommand: Command = {
   },
   aliases: { new: "new-args", resume: "resume-args" },
   completes: ["worker"],
-  words: [1, 1],
+  words: [0, 1],
   takesRest: true,
 
   // resolve the name → find the program → claim, which plans → write what the launch needs → exec the wrapper
@@ -64,7 +65,7 @@ export const runCommand: Command = {
     const found = findProjectHere();
     const passedOver = passedOverNote(found);
     if (passedOver !== null) out.note(printable(`perdure: ${passedOver}`));
-    const target = targetOf(words[0] ?? "", projectRefHere(found));
+    const target = words[0] === undefined ? await pinned(found, out) : targetOf(words[0], projectRefHere(found));
     const stored = await storedWorker(target);
     const neverStarted = stored?.command == null && values.vendor === undefined;
     const entry = neverStarted ? await (await import("./entry.ts")).entryForRun(found, target, rest, out) : null;
@@ -92,6 +93,21 @@ export const runCommand: Command = {
     });
   },
 };
+
+/** Returns the worker that is meant where none is named; throws if nothing says which. */
+async function pinned(found: FoundProject, out: Output): Promise<Target> {
+  const { identify, pinnedTarget } = await import("../../client/identity.ts");
+  const caller = callerHere(found);
+  const identity = identify(caller);
+  const target = pinnedTarget(identity, caller, projectRefHere(found));
+  if (target === null) {
+    throw new PerdureError("usage", "run: NAME is missing.", {
+      hint: 'perdure run NAME; or say once who is meant here: PERDURE_NAME=NAME, or name = "NAME" in perdure.toml',
+    });
+  }
+  out.note(`perdure: ${identity.address}, by ${identity.source}`);
+  return target;
+}
 
 function choiceOf({ fresh, accept }: Invocation["values"]): { fresh: boolean; accept?: true } {
   if (fresh === true && accept === true) {

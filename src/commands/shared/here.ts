@@ -1,3 +1,4 @@
+import type { Caller } from "../../client/identity.ts";
 import { readProjectSettings } from "../../project/config/read.ts";
 import { findProject, type FoundProject } from "../../project/find.ts";
 import { declaredWorkers, type DeclaredWorker } from "../../project/fleet/names.ts";
@@ -6,6 +7,7 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { commandText, startVerb } from "../../protocol/hint.ts";
 import { nameKey, parseAddress } from "../../protocol/names.ts";
 import { isErrno } from "../../state/files.ts";
+import { variableOf } from "../../util/environment.ts";
 
 /** Finds the project of the current folder. */
 export function findProjectHere(): FoundProject {
@@ -69,5 +71,11 @@ export function targetOf(text: string, here = projectRefHere()): Target {
 
 /** Returns the slug of the project whose run this process is part of; null outside a run. */
 export function projectOfRun(): string | null {
-  return process.env.PERDURE_PROJECT || null;
+  return variableOf(process.env, "PERDURE_PROJECT");
+}
+
+/** Describes this process to `identify`. */
+export function callerHere(found?: FoundProject): Caller {
+  const find = found === undefined ? findProjectHere : (): FoundProject => found;
+  return { env: process.env, pid: process.ppid, findProject: find };
 }

@@ -1,5 +1,11 @@
 import * as z from "zod/mini";
-import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, SCOPE_CHARS_MAX, TURNS_FROM_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
+import {
+  ABOUT_CHARS_MAX,
+  FLEET_WORKERS_MAX,
+  SCOPE_CHARS_MAX,
+  TURNS_FROM_MAX,
+  WAKES_PER_HOUR_MAX,
+} from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import { checkName, isName, nearest } from "../../protocol/names.ts";

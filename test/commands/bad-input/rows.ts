@@ -108,7 +108,7 @@ const verbs = [
 ];
 
 const names = [
-  usage(["run", "", "--", "true"], /^run: NAME is empty \(""\)\.$/, /^perdure run NAME/),
+  usage(["run", "", "--", "true"], /^run: NAME is empty \(""\)\.$/, /^perdure run \[NAME\]/),
   usage(["mail", ""], /^mail: ID is empty \(""\)\.$/, /^perdure mail \[ID\]/),
   usage(["mail", "a b"], /^mail: ID is "a b"; it must be 1 to 128 letters/, /mail --state all/),
   usage(["cancel", ""], /^cancel: ID is empty/, /^perdure cancel ID/),

@@ -52,9 +52,11 @@ test("the rules answer in their order, and each says that it did", async () => {
   });
 });
 
-test("an empty variable counts as unset", async () => {
+test("an empty or blank variable counts as unset", async () => {
   const empty = { PERDURE_NAME: "", PI_INTERCOM_SESSION_NAME: "", PERDURE_PROJECT: "", CLAUDE_PID: "" };
   expect(await whoami(empty)).toMatchObject({ source: "fallback", project: "api" });
+  const blank = Object.fromEntries(Object.keys(empty).map((name) => [name, "  "]));
+  expect(await whoami({ ...blank, PERDURE_RUN: " " })).toMatchObject({ source: "fallback" });
   expect(await whoami({ ...empty, PI_INTERCOM_SESSION_NAME: "x" })).toMatchObject({ address: "api/x" });
 });
 
@@ -181,6 +183,7 @@ test("inside a run, run and generation are those of ls", async () => {
     source: "environment",
     run: workers[0]?.run.id,
     generation: workers[0]?.generation,
+    actor: "worker",
   });
   expect(workers[0]?.generation).toBe(2);
 });

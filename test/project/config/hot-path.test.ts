@@ -39,7 +39,7 @@ agents_may = ["send"]
 test("whoami and context know who and where without loading a checker", async () => {
   writeFileSync(join(home.project, "perdure.toml"), FLEET);
   expect((await perdure(["whoami"])).stdout).toMatch(/^shop\/lead\n/);
-  expect((await perdure(["context", "path"])).stdout).toBe(".ai/session-context.md\n");
+  expect((await perdure(["context", "path"])).stdout).toBe(".ai/session-context.d/lead.md\n");
   expect(await perdure(["ls"])).toMatchObject({
     code: 0,
     stderr: expect.not.stringContaining("config-check") as string,
