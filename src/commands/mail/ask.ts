@@ -7,8 +7,14 @@ import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } fr
 import { duration } from "../shared/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
 import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
-import { noteIfOnlyPinned } from "./pinned.ts";
-import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
+import {
+  attachmentPaths,
+  noteIfOnlyPinned,
+  senderRef,
+  messageText,
+  messageBody,
+  messageIdOption,
+} from "./mail-common.ts";
 
 export const askCommand: Command = {
   summary: "send mail to a worker and wait for its reply",

@@ -9,8 +9,8 @@ import type { Command } from "../shared/command.ts";
 import { findProjectHere, targetOf } from "../shared/here.ts";
 import type { Output } from "../shared/output.ts";
 import { duration, wholeNumber } from "../shared/parse.ts";
-import { senderRef, mailScope, messageText } from "./mail-common.ts";
-import { actsAsOperator, pinnedWorker, type PinnedWorker } from "./pinned.ts";
+import { onlyPinned, senderRef, mailScope, messageText } from "./mail-common.ts";
+import type { PinnedWorker } from "./pinned.ts";
 
 type Reader = Pick<CallParams<"takeMail">, "as" | "nested" | "here" | "project">;
 
@@ -41,7 +41,7 @@ export const inbox: Command = {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? OFFERS_PER_CALL;
     const found = findProjectHere();
     const reader = { ...senderRef(), ...mailScope(found) };
-    const pinned = word === undefined ? await pinnedWorker(found) : null;
+    const pinned = word === undefined ? await onlyPinned(found) : null;
     const isOwn = word === undefined || isOperator(word);
     const target = isOwn ? (pinned?.target ?? null) : targetOf(word, reader.here);
     const all = values.all === true;
@@ -108,7 +108,7 @@ function noWaiting({ address, source }: PinnedWorker): PerdureError {
 
 /** Says who reads here, and how much of the operator's own mail this command leaves unread. */
 async function noteOperatorsMail(client: Client, reader: Reader, pinned: PinnedWorker, out: Output): Promise<void> {
-  out.note(`${actsAsOperator(pinned)}; nothing counts as read`);
+  out.note(`${pinned.note}; nothing counts as read`);
   const own = await client.collect("peekMail", { ...reader, target: null, all: false, limit: LIST_ROWS_MAX });
   const count = own.result.count;
   if (count > 0) out.note(`  ${count} ${count === 1 ? "message" : "messages"} to you: perdure inbox operator`);

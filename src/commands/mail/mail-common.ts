@@ -1,5 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
+import { tokenFor } from "../../client/token.ts";
+import type { FoundProject } from "../../project/find.ts";
+import { statePaths } from "../../state/paths.ts";
+import type { PinnedWorker } from "./pinned.ts";
 import { ARGUMENTS_BYTES_MAX, ATTACHMENTS_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
@@ -10,7 +14,7 @@ import { processTable } from "../../runtime/process/index.ts";
 import { NOT_UTF8, readBytesUpTo, readForeignUtf8 } from "../../state/bounded-read.ts";
 import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { printable, type Paint } from "../shared/output.ts";
+import { printable, type Output, type Paint } from "../shared/output.ts";
 import { variableOf } from "../../util/environment.ts";
 import { age, size } from "../shared/table.ts";
 import { shellWords } from "../../util/shell-quote.ts";
@@ -34,6 +38,18 @@ function belowService(name: string): PerdureError {
   return new PerdureError("refused", `An agent below its vendor's background service has no worker's name: ${why}.`, {
     hint: "an agent that perdure starts has one: perdure run NAME -- COMMAND",
   });
+}
+
+/** Returns the worker that this shell is only pinned to; null for one that acts as a worker, or that nothing pins. */
+export async function onlyPinned(found: FoundProject): Promise<PinnedWorker | null> {
+  if (tokenFor(process.env, statePaths(process.env).socket) !== null) return null;
+  return (await import("./pinned.ts")).pinnedWorker(found);
+}
+
+/** Says once that a shell which is only pinned to a worker does not act as it. */
+export async function noteIfOnlyPinned(found: FoundProject, out: Output): Promise<void> {
+  const pinned = await onlyPinned(found);
+  if (pinned !== null) out.note(pinned.note);
 }
 
 /** Refers to the project whose mail is meant. */

@@ -1,8 +1,7 @@
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere } from "../shared/here.ts";
-import { noteIfOnlyPinned } from "./pinned.ts";
-import { senderRef, mailScope, messageText } from "./mail-common.ts";
+import { noteIfOnlyPinned, senderRef, mailScope, messageText } from "./mail-common.ts";
 
 export const pending: Command = {
   summary: "list the questions you have not answered",

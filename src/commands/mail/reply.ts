@@ -1,13 +1,13 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere } from "../shared/here.ts";
-import { noteIfOnlyPinned } from "./pinned.ts";
 import {
   attachmentPaths,
   mailScope,
   messageBody,
   messageIdArgument,
   messageIdOption,
+  noteIfOnlyPinned,
   senderRef,
 } from "./mail-common.ts";
 

@@ -6,8 +6,7 @@ import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { duration } from "../shared/parse.ts";
-import { noteIfOnlyPinned } from "./pinned.ts";
-import { attachmentPaths, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
+import { attachmentPaths, noteIfOnlyPinned, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const send: Command = {
   summary: "send mail to a worker, running or not",
