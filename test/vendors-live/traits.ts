@@ -122,6 +122,11 @@ export interface Traits {
   /** The ways in which code of ours in the program serves the person in front of it; absent where there is none. */
   readonly person?: Person;
   /**
+   * Installs a stand-in for the stock extension by which its sessions see each other: by the variables of that, a session has a name, a
+   * stable id and a scope. The command lists the other sessions of the scope, as `Sessions in SCOPE: ID as NAME, ….`
+   */
+  readonly peers?: (home: string) => { readonly command: string };
+  /**
    * The keys with which its user takes the last turn back, and what the screen shows then; absent where the program writes a rewind
    * behind everything else in the same file.
    */

@@ -73,6 +73,7 @@ import { turnIsData } from "./db-turn-is-data.ts";
 import { turnFinalWords } from "./dc-turn-final-words.ts";
 import { turnOnHold, turnOverLimit } from "./dd-turn-on-hold.ts";
 import { answerBeforeEnd } from "./df-answer-before-end.ts";
+import { pinnedName } from "./cc-pinned-name.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -144,6 +145,7 @@ export const CASES: readonly Case[] = [
   fullDisk,
   cutWhileItRuns,
   firstFleet,
+  pinnedName,
   environmentArrives,
   turnsSurvive,
   turnIsData,

@@ -70,6 +70,7 @@ export const pi: Traits = {
     loads: (extension) => ["-e", extension],
     neighbour: intercomStandIn,
   },
+  peers: sessionsStandIn,
   keepsUnanswered: true,
   unrecorded: { known: [{ args: ["--no-session"], says: "--no-session" }], behind: null },
   cannot: {
@@ -116,6 +117,40 @@ function intercomStandIn(home: string): ReturnType<NonNullable<Traits["person"]>
     says: "Sessions of the intercom",
     statusLine: (project, name) => `intercom ${project}/${name} ${name}`,
   };
+}
+
+/** Says at each start of a session who and in which scope it is, as pi-intercom does, and lists the others of that scope. */
+function sessionsStandIn(home: string): { command: string } {
+  const folder = join(home, "sessions-seen");
+  const text = `import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+export default function (pi) {
+  const folder = ${JSON.stringify(folder)};
+  const value = (name) => process.env[name]?.trim() || null;
+  const scope = value("PI_INTERCOM_SCOPE_ID");
+  pi.on("session_start", () => {
+    mkdirSync(folder, { recursive: true });
+    const id = value("PI_INTERCOM_STABLE_ID") ?? "unnamed-" + process.pid;
+    const name = value("PI_INTERCOM_SESSION_NAME") ?? "unnamed";
+    writeFileSync(folder + "/" + process.pid, JSON.stringify({ id, name, scope, pid: process.pid }));
+  });
+  const lives = (pid) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  const list = async (_args, ctx) => {
+    const all = readdirSync(folder).map((file) => JSON.parse(readFileSync(folder + "/" + file, "utf8")));
+    const seen = all.filter((each) => each.pid !== process.pid && each.scope === scope && lives(each.pid));
+    const named = seen.filter(({ name }) => name !== "unnamed").map(({ id, name }) => id + " as " + name);
+    await ctx.ui.select("Sessions in " + (scope ?? "no scope") + ": " + (named.join(", ") || "none") + ".", ["close"]);
+  };
+  pi.registerCommand("sessions-seen", { description: "Other sessions", handler: list });
+}
+`;
+  writeText(join(home, ".pi", "agent", "extensions", "sessions-seen.ts"), text);
+  return { command: "/sessions-seen" };
 }
 
 /** An extension of the user's, where pi looks for them. */
