@@ -5,7 +5,14 @@ import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import { holdRunFifo } from "../runtime/process/run-fifo.ts";
 import type { Link } from "./link.ts";
-import { Mailbox, type AskOptions, type MailScope, type ReceivedMessage, type SendOptions } from "./mailbox.ts";
+import {
+  Mailbox,
+  onlyOurs,
+  type AskOptions,
+  type MailScope,
+  type ReceivedMessage,
+  type SendOptions,
+} from "./mailbox.ts";
 
 /** A name that this process owns until the process releases the name, ends, or is displaced. */
 export class Lease implements AsyncDisposable {
@@ -29,7 +36,7 @@ export class Lease implements AsyncDisposable {
     this.#link = link;
     this.#letGo = holdRunFifo(grant.runDir);
     const { run, generation, token } = grant;
-    this.#mailbox = new Mailbox(link, scope, { run, generation, token });
+    this.#mailbox = new Mailbox(link, scope, { as: { run, generation, token }, nested: false, isWorker: true });
     this.address = grant.address;
     this.uid = grant.uid ?? null;
     this.run = grant.run;
@@ -73,9 +80,12 @@ export class Lease implements AsyncDisposable {
     await client.call("release", this.#credentials());
   }
 
-  /** Releases the name, for `await using`, unless the lease was displaced. */
+  /**
+   * Releases the name, for `await using`, unless the lease was displaced. It never throws, because that would hide the error by which the
+   * block is left: a name that could not be given back is free when this process ends.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#displacedBy === null) await this.release();
+    if (this.#displacedBy === null) await this.release().catch(onlyOurs);
   }
 
   /** Keeps the lease alive until it is released or lost: when the daemon exits, reconnects to the next one. */

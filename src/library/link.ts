@@ -1,6 +1,6 @@
 import { connectToDaemon, type Client, type ConnectOptions } from "../client/connect.ts";
 import { openSocket } from "../client/socket-wire.ts";
-import { PerdureError } from "../protocol/errors.ts";
+import { asPerdureError, PerdureError } from "../protocol/errors.ts";
 
 /** The library's shared connection; reopened after the daemon was restarted. */
 export class Link {
@@ -31,8 +31,12 @@ export class Link {
   }
 
   /** Opens a separate connection, for a stream that is ended by closing it. */
-  open(): Promise<Client> {
-    return connectToDaemon({ open: openSocket, ...this.#options });
+  async open(): Promise<Client> {
+    try {
+      return await connectToDaemon({ open: openSocket, ...this.#options });
+    } catch (error) {
+      throw asPerdureError(error);
+    }
   }
 
   async close(): Promise<void> {

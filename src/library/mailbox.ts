@@ -7,6 +7,7 @@ import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { Admitted, AskProgress, MessageRecord } from "../protocol/records/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import type { Link } from "./link.ts";
+import { requireText } from "./require-text.ts";
 
 export interface SendOptions {
   /** Makes a retry safe: the same id with the same text is the same message, with another text a conflict. */
@@ -30,18 +31,31 @@ export interface AskOptions {
   onProgress?: (progress: AskProgress) => void;
 }
 
+export interface ReplyOptions {
+  /** Makes a retry safe, as in `send`. */
+  id?: string;
+  attach?: readonly string[];
+}
+
 /** A received message. A message that is not acknowledged within a minute, or before the process ends, is offered again. */
 export interface ReceivedMessage extends MessageRecord {
   /** Acknowledges that the message was read. Resolves to false if it is no longer offered to this reader. */
   ack(): Promise<boolean>;
   /** Replies to the message, which also acknowledges it. */
-  reply(body: string, options?: { id?: string; attach?: readonly string[] }): Promise<Admitted>;
+  reply(body: string, options?: ReplyOptions): Promise<Admitted>;
 }
 
 interface LeaseCredentials {
   run: string;
   generation: number;
   token: string;
+}
+
+/** Whom a mailbox belongs to: a lease, else whoever the connection's token says; a nested agent has none of its own. */
+interface MailOwner {
+  as: LeaseCredentials | null;
+  nested: boolean;
+  isWorker: boolean;
 }
 
 export interface MailScope {
@@ -55,17 +69,19 @@ export interface MailScope {
  */
 export class Mailbox {
   readonly #link: Link;
-  readonly #sender: MailScope & { as: LeaseCredentials | null; nested: false };
+  readonly #sender: MailScope & Pick<MailOwner, "as" | "nested">;
+  readonly #isWorker: boolean;
   /** The ids of messages that arrived and were not acknowledged yet, oldest first. */
   readonly #unacknowledged = new Set<string>();
 
-  constructor(link: Link, scope: MailScope, as: LeaseCredentials | null) {
+  constructor(link: Link, scope: MailScope, { as, nested, isWorker }: MailOwner) {
     this.#link = link;
-    this.#sender = { ...scope, as, nested: false };
+    this.#sender = { ...scope, as, nested };
+    this.#isWorker = isWorker;
   }
 
   async send(to: string, body: string, options: SendOptions = {}): Promise<Admitted> {
-    const { project, name } = parseRecipient(to);
+    const { project, name } = parseRecipient(requireText("the recipient", to));
     // Chosen on this side, so that the call can be repeated when its answer was lost.
     const id = options.id ?? newId();
     const params = {
@@ -85,13 +101,15 @@ export class Mailbox {
       (await this.#link.client()).call("send", params),
     );
     const [admitted] = messages;
-    if (!admitted) throw new Error("the daemon admitted no message");
+    if (!admitted) throw new PerdureError("internal", "The daemon admitted no message.");
     return admitted;
   }
 
   async ask(to: string, body: string, options: AskOptions = {}): Promise<MessageRecord> {
     const { project, name } = parseRecipient(to);
     const { timeoutMs: waitMs = ASK_WAIT_MS, onProgress } = options;
+    const { project, name } = parseRecipient(requireText("the recipient", to));
+    const waitMs = options.timeoutMs ?? ASK_WAIT_MS;
     const deadline = performance.now() + waitMs;
     const params = {
       ...this.#sender,
@@ -111,7 +129,8 @@ export class Mailbox {
       if (!onProgress) return client.call("ask", asked, leftMs + RECEIVE_WAIT_MS);
       return client.stream("ask", { ...asked, progress: true }, onProgress);
     });
-    await this.#ack(reply.id);
+    // The answer is there, whatever becomes of its acknowledgement: unacknowledged, it arrives in the mailbox as well.
+    await this.#ack(reply.id).catch(onlyOurs);
     return reply;
   }
 
@@ -122,7 +141,9 @@ export class Mailbox {
       const { messages } = await this.#retryWhileUnavailable(async () => {
         const client = await this.#link.client();
         // A lost first answer may have had mail in it. Saying what did arrive has the rest offered again, in order.
-        const arrived = attempts++ === 0 ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
+        // The operator has no run: there, an offered message may be with another reader.
+        const arrived =
+          attempts++ === 0 || !this.#isWorker ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
         const params = { ...this.#sender, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
         return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
       });
@@ -141,14 +162,17 @@ export class Mailbox {
 
   #received(message: MessageRecord): ReceivedMessage {
     const ack = (): Promise<boolean> => this.#ack(message.id);
-    const reply: ReceivedMessage["reply"] = async (body, options = {}) => {
-      const messageId = options.id ?? newId();
-      const params = { ...this.#sender, id: message.id, body, messageId, attach: absolutePaths(options.attach) };
-      const admitted = await this.#retryWhileUnavailable(async () => (await this.#link.client()).call("reply", params));
-      this.#unacknowledged.delete(message.id);
-      return admitted;
-    };
+    const reply: ReceivedMessage["reply"] = (body, options) => this.reply(message.id, body, options);
     return { ...message, ack, reply };
+  }
+
+  /** Replies to a message, which also acknowledges it. */
+  async reply(id: string, body: string, options: ReplyOptions = {}): Promise<Admitted> {
+    const messageId = options.id ?? newId();
+    const params = { ...this.#sender, id, body, messageId, attach: absolutePaths(options.attach) };
+    const admitted = await this.#retryWhileUnavailable(async () => (await this.#link.client()).call("reply", params));
+    this.#unacknowledged.delete(id);
+    return admitted;
   }
 
   async #ack(id: string): Promise<boolean> {
@@ -171,6 +195,14 @@ export class Mailbox {
       }
     }
   }
+}
+
+/**
+ * Passes over one of our errors, where the result is there whatever becomes of the last step; for `catch`.
+ * @internal
+ */
+export function onlyOurs(error: unknown): void {
+  if (!isPerdureError(error)) throw error;
 }
 
 function newId(): string {

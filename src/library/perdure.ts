@@ -1,26 +1,29 @@
-import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { claimWithRetry } from "../client/claim.ts";
-import { LIST_ROWS_MAX, RECONNECT_MS, START_POLL_MS } from "../limits/index.ts";
-import { readProjectSettings } from "../project/config/read.ts";
-import { findProject } from "../project/find.ts";
-import type { ProjectRef, Target } from "../protocol/calls/index.ts";
-import { isPerdureError, PerdureError } from "../protocol/errors.ts";
-import { hintOf, verb } from "../protocol/hint.ts";
-import { nameKey, parseAddress } from "../protocol/names.ts";
-import { OPEN_STATES, type Admitted, type MailState, type MessageRecord } from "../protocol/records/mail.ts";
+import { LIST_ROWS_MAX } from "../limits/index.ts";
+import type { Target } from "../protocol/calls/index.ts";
+import { asPerdureError, PerdureError } from "../protocol/errors.ts";
+import { checkName } from "../protocol/names.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
-import type { RunRecord } from "../protocol/records/run.ts";
+import type { DrillResult, SessionRecord } from "../protocol/records/conversation.ts";
+import type { DownItem, SavedRecord } from "../protocol/records/fleet.ts";
+import { OPEN_STATES, type Admitted, type MailState, type MessageRecord } from "../protocol/records/mail.ts";
+import type { RunRecord, TakeoverResult } from "../protocol/records/run.ts";
 import type { WorkerSummary } from "../protocol/records/worker.ts";
 import { processTable } from "../runtime/process/index.ts";
-import { DIST } from "../state/paths.ts";
+import { Context } from "./context.ts";
 import { readEvents, type EventOptions } from "./events.ts";
+import { bringBack, stopWorkers, bringUp, onlyStopped, stopParams, stopWaitMs } from "./fleet.ts";
+import type { BroughtUp, FleetOptions, ResumeOptions, StoppingOptions } from "./fleet.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
 import { TurnServer, type TurnHandler } from "./turns.ts";
 import { Mailbox, type AskOptions, type SendOptions } from "./mailbox.ts";
+import { Mailbox, type AskOptions, type ReceivedMessage, type ReplyOptions, type SendOptions } from "./mailbox.ts";
+import { Surroundings, type Identity } from "./surroundings.ts";
+import { requireText } from "./require-text.ts";
+import { startProgram, type StartedWorker, type StartOptions } from "./program.ts";
+import { runsOf, whenEnded, type RunEnd } from "./runs.ts";
+import { callVerb } from "./verb.ts";
 
 export interface PerdureOptions {
   /** The environment in which HOME, PERDURE_HOME and the like are looked up; the process's own by default. */
@@ -36,63 +39,158 @@ export interface ClaimOptions {
   fresh?: boolean;
 }
 
-export interface StartOptions {
-  /** The folder the program runs in; a bare name belongs to that folder's project. */
+export interface AdoptOptions {
+  /** The vendor's id of the conversation. */
+  conversation: string;
+  /** The vendor, where `perdure adopt` does not list the conversation. */
+  vendor?: string;
+  /** The folder that the conversation began in, where `perdure adopt` does not list it. */
   cwd?: string;
-  env?: Record<string, string | undefined>;
-  /** Begins a new conversation, or a new worker where `claim` would need `fresh`. */
-  fresh?: boolean;
-  /** The option of node:child_process; "ignore" by default, because the worker outlives this process. */
-  stdio?: StdioOptions;
-}
-
-export interface StartedWorker {
-  address: string;
-  run: string;
-  generation: number;
-  pid: number;
-}
-
-/** How a run ended. */
-export interface RunEnd {
-  run: string;
-  /** The program's exit code; null when it is unknown. */
-  exit: number | null;
-  reason: string;
+  /** Waits until the process that has the conversation open ends. */
+  live?: boolean;
 }
 
 /** Connects to the daemon of this machine; starts one if there is none. */
 export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
-  const link = new Link(options);
-  const perdure = new Perdure(link, options);
-  await link.client();
-  return perdure;
+  try {
+    const link = new Link(options);
+    const perdure = new Perdure(link, new Surroundings(options));
+    await link.client();
+    return perdure;
+  } catch (error) {
+    throw asPerdureError(error);
+  }
 }
 
+/** A connection to the daemon, from one folder. Every error that it throws is a `PerdureError`. */
 export class Perdure implements AsyncDisposable {
+  /** The notes of this run, or of the name that this process is pinned to. */
+  readonly context: Context;
   readonly #link: Link;
-  readonly #here: ProjectRef;
-  readonly #options: PerdureOptions;
+  readonly #surroundings: Surroundings;
 
   /** @internal */
-  constructor(link: Link, options: PerdureOptions) {
+  constructor(link: Link, surroundings: Surroundings) {
     this.#link = link;
-    this.#options = options;
-    this.#here = projectRefOf(options.cwd ?? process.cwd());
+    this.#surroundings = surroundings;
+    this.context = new Context(surroundings);
   }
 
-  /** Makes this process the owner of a name. Throws `held` while another live process owns it. */
-  async claim(name: string, { fresh = false }: ClaimOptions = {}): Promise<Lease> {
-    const request = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh };
-    const target = this.#target(name);
+  /** Says who this process is, and by which rule, as `perdure whoami` does; asks no daemon. */
+  async whoami(options: { as?: string } = {}): Promise<Identity> {
+    return ours(async () => this.#surroundings.identity(options.as ?? null));
+  }
+
+  /**
+   * Makes this process the owner of a name: the one that `whoami` says, where none is given. Throws `held` while another live process
+   * owns it.
+   */
+  async claim(name?: string | null, { fresh = false }: ClaimOptions = {}): Promise<Lease> {
+    const target = name == null ? await ours(async () => this.#surroundings.pinned()) : this.#surroundings.target(name);
+    if (target === null) throw nobodyMeant();
     const grant = await claimWithRetry(() => this.#link.client(), {
-      ...request,
+      command: null,
+      cwd: null,
+      environment: {},
+      ephemeral: false,
+      vendor: null,
+      fresh,
       target,
       kind: "client",
       pid: process.pid,
       namespace: processTable().namespace(),
     });
-    return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
+    return new Lease(this.#link, grant, { here: this.#surroundings.here, project: grant.project });
+  }
+
+  /**
+   * Starts a program under a name; the program outlives this process. Without a command it is the one that is stored; with a vendor,
+   * the command is that vendor's arguments alone. Throws what `perdure run` would say, such as `held` while another process owns the name.
+   */
+  start(name: string, command: readonly string[] | null = null, options: StartOptions = {}): Promise<StartedWorker> {
+    return ours(() => startProgram(this.#link, this.#surroundings, name, command, options));
+  }
+
+  /** Resolves when a run has ended, immediately if it already has. Keeps waiting across restarts of the daemon. */
+  async ended(name: string, run: string): Promise<RunEnd> {
+    return whenEnded(this.#link, this.#surroundings.target(name), run, (after) =>
+      this.events({ all: true, follow: true, ...(after === undefined ? {} : { after }) }),
+    );
+  }
+
+  /** Stops a worker wherever it runs; its name, conversation and mail stay. Throws `timed-out` if it cannot be stopped. */
+  async stop(name: string, options: StoppingOptions = {}): Promise<DownItem> {
+    return onlyStopped(await stopWorkers(this.#link, this.#surroundings, [name], options), name);
+  }
+
+  /** Fences whoever owns a name, stops it, and frees the name. */
+  async takeover(name: string, options: StoppingOptions = {}): Promise<TakeoverResult> {
+    const params = { target: this.#surroundings.target(name), ...stopParams(options) };
+    return (await this.#link.client()).call("takeover", params, stopWaitMs(options));
+  }
+
+  /** Gives a worker another name, which its history, conversations and mail go along with. */
+  async rename(name: string, to: string): Promise<{ address: string; from: string }> {
+    const params = { target: this.#surroundings.target(name), to: checkName(requireText("the new name", to)) };
+    return (await this.#link.client()).call("rename", params);
+  }
+
+  /** Gives an existing conversation to a worker, whose next start resumes it. */
+  adopt(name: string, options: AdoptOptions): Promise<{ address: string; session: SessionRecord }> {
+    const { conversation, vendor, cwd, live = false } = options;
+    return ours(() =>
+      callVerb(this.#surroundings, [
+        "adopt",
+        formatted(this.#surroundings.target(name)),
+        "--json",
+        `--conversation=${conversation}`,
+        ...(vendor === undefined ? [] : [`--vendor=${vendor}`]),
+        ...(cwd === undefined ? [] : [`--cwd=${cwd}`]),
+        ...(live ? ["--live"] : []),
+      ]),
+    );
+  }
+
+  /** Starts the fleet of perdure.toml in tmux, or what is missing of it; tells of each worker what came of it. */
+  up(options: FleetOptions = {}): Promise<BroughtUp> {
+    return ours(() => bringUp(this.#surroundings, options));
+  }
+
+  /** Brings every worker back to its conversation in a saved session, or throws, and none was started. */
+  resume(session: string, options: ResumeOptions = {}): Promise<BroughtUp> {
+    return ours(() => bringBack(this.#surroundings, session, options));
+  }
+
+  /** Stops these workers, by default all that were brought up here; tells of each what came of it. */
+  async down(names: readonly string[] | null = null, options: StoppingOptions = {}): Promise<DownItem[]> {
+    return stopWorkers(this.#link, this.#surroundings, names, options);
+  }
+
+  /** Saves which conversation every worker is in, under one name; with `follow` it is kept current from then on. */
+  async save(session: string, { follow = false }: { follow?: boolean } = {}): Promise<SavedRecord> {
+    const { here, project } = this.#surroundings;
+    return (await this.#link.client()).call("save", { here, project, name: session, follow });
+  }
+
+  /** Lists the saved sessions of the project. */
+  async *saved(): AsyncGenerator<SavedRecord> {
+    const { here, project } = this.#surroundings;
+    yield* (await (await this.#link.client()).collect("saved", { here, project })).items;
+  }
+
+  /** Says of these workers, by default of all, whether each could be resumed, and why not; starts and changes nothing. */
+  async *drill(names: readonly string[] = []): AsyncGenerator<DrillResult> {
+    const { here, project } = this.#surroundings;
+    const targets = names.map((name) => this.#surroundings.target(name));
+    yield* (await (await this.#link.client()).collect("drill", { here, project, all: false, targets })).items;
+  }
+
+  /** Returns the stable Pi session file of another system's key; different keys have different files. */
+  async piSession(key: string): Promise<string> {
+    const { path } = await ours(() =>
+      callVerb<{ path: string }>(this.#surroundings, ["pi-session", "--json", requireText("the key", key)]),
+    );
+    return path;
   }
 
   /**
@@ -116,66 +214,50 @@ export class Perdure implements AsyncDisposable {
     return this.#mailbox().ask(to, body, options);
   }
 
-  /** Starts a program under a name; the program outlives this process. Throws `held` while another process owns the name. */
-  async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
-    const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
-    const target = this.#target(name, projectRefOf(cwd));
-    const words = ["run", name, ...(options.fresh === true ? ["--fresh"] : []), "--", ...command];
-    const child = spawn(process.execPath, [join(DIST, "cli.cjs"), ...words], {
-      cwd,
-      env: { ...(this.#options.env ?? process.env), ...options.env },
-      stdio: options.stdio ?? "ignore",
-      detached: true,
-    });
-    await once(child, "spawn");
-    child.unref();
-    return this.#whenStarted(target, child);
+  /** Yields the mail of the worker whose run this process is part of, else the operator's. Acknowledge each message. */
+  receive(): AsyncGenerator<ReceivedMessage> {
+    return this.#mailbox().receive(() => this.#link.closed);
   }
 
-  /** Resolves when a run has ended, immediately if it already has. Keeps waiting across restarts of the daemon. */
-  async ended(name: string, run: string): Promise<RunEnd> {
-    let after: number | undefined;
-    for (;;) {
-      try {
-        const events = this.events({ all: true, follow: true, ...(after === undefined ? {} : { after }) });
-        for await (const event of events) {
-          if (event.type === "run.ended" && event.run === run) return toRunEnd(run, event.data);
-          // The history is read once the stream is open, so that no end falls between reading and following.
-          const recorded = after === undefined ? await this.#recordedEnd(name, run) : null;
-          if (recorded) return recorded;
-          after = event.seq;
-        }
-      } catch (error) {
-        if (!isPerdureError(error) || error.code !== "unavailable") throw error;
-      }
-      await sleep(RECONNECT_MS);
-    }
+  /** Replies to a message by its id, as the worker whose run this process is part of, or as the operator. */
+  reply(id: string, body: string, options?: ReplyOptions): Promise<Admitted> {
+    return this.#mailbox().reply(id, body, options);
   }
 
-  /** Lists the workers of the project, or of all projects. */
-  async *list(options: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
-    const client = await this.#link.client();
-    const params = { here: this.#here, project: this.#project(), all: options.all ?? false };
-    yield* (await client.collect("ls", params)).items;
-  }
-
-  /** Lists the runs of a worker, newest first. */
-  async *history(name: string): AsyncGenerator<RunRecord> {
-    yield* await this.#runs(this.#target(name));
+  /**
+   * Lists unread mail and takes none: a worker's, or one's own. A process that is only pinned to a worker looks at that worker's.
+   * With `all`, what was read before, too.
+   */
+  async *inbox(name: string | null = null, { all = false }: { all?: boolean } = {}): AsyncGenerator<MessageRecord> {
+    const { here, project, isNested: nested, isWorker } = this.#surroundings;
+    const target = name === null ? (isWorker ? null : this.#surroundings.pinned()) : this.#surroundings.target(name);
+    const params = { as: null, nested, here, project, target, all, limit: LIST_ROWS_MAX };
+    yield* (await (await this.#link.client()).collect("peekMail", params)).items;
   }
 
   /** Lists the mail of the project, whoever it is for, oldest first: what is on its way or did not arrive, or what is in other states. */
   async *mail(options: { states?: readonly MailState[]; limit?: number } = {}): AsyncGenerator<MessageRecord> {
-    const client = await this.#link.client();
+    const { here, project } = this.#surroundings;
     const { states = OPEN_STATES, limit = LIST_ROWS_MAX } = options;
-    const params = { here: this.#here, project: this.#project(), states: [...states], before: null, limit };
-    yield* (await client.collect("listMail", params)).items;
+    const params = { here, project, states: [...states], before: null, limit };
+    yield* (await (await this.#link.client()).collect("listMail", params)).items;
+  }
+
+  /** Lists the workers of the project, or of all projects. */
+  async *list({ all = false }: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
+    const { here, project } = this.#surroundings;
+    yield* (await (await this.#link.client()).collect("ls", { here, project, all })).items;
+  }
+
+  /** Lists the runs of a worker, newest first. */
+  async *history(name: string): AsyncGenerator<RunRecord> {
+    yield* await runsOf(this.#link, this.#surroundings.target(name));
   }
 
   /** Yields events, and with `follow` later ones as they happen. Leaving the loop ends the stream. */
   events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
-    const target = options.name === undefined ? null : this.#target(options.name);
-    return readEvents(() => this.#link.open(), { here: this.#here, target }, options);
+    const target = options.name === undefined ? null : this.#surroundings.target(options.name);
+    return readEvents(() => this.#link.open(), { here: this.#surroundings.here, target }, options);
   }
 
   async close(): Promise<void> {
@@ -186,76 +268,28 @@ export class Perdure implements AsyncDisposable {
     await this.close();
   }
 
-  /** Waits for the run of the started process, which turns into the wrapper: the run has the same pid. */
-  async #whenStarted(target: Target, child: ChildProcess): Promise<StartedWorker> {
-    for (;;) {
-      const hasExited = child.exitCode !== null || child.signalCode !== null;
-      const runs = await this.#runs(target);
-      const record = runs.find(({ pid, endedAt }) => pid === child.pid && (hasExited || endedAt === null));
-      if (record) {
-        const { address } = await (await this.#link.client()).call("show", { target });
-        return { address, run: record.id, generation: record.generation, pid: record.pid };
-      }
-      if (hasExited) throw await this.#startError(target, child);
-      await sleep(START_POLL_MS);
-    }
-  }
-
-  async #startError(target: Target, child: ChildProcess): Promise<PerdureError> {
-    const client = await this.#link.client();
-    const { items } = await client.collect("ls", { here: target.here, project: target.project, all: false });
-    const holder = items.find(({ name, run }) => run !== null && nameKey(name) === nameKey(target.name));
-    if (child.exitCode === 4 && holder?.run) {
-      const { id, pid, startedAt } = holder.run;
-      const message = `${holder.address} is held by run ${id}, pid ${pid}, since ${startedAt}.`;
-      return new PerdureError("held", message, { details: { run: id, pid, since: startedAt } });
-    }
-    return new PerdureError(
-      "refused",
-      `${target.name} could not be started (exit ${child.exitCode ?? child.signalCode}).`,
-      {
-        hint: hintOf`see why: ${verb("run", target.name, "--", "COMMAND")}`,
-      },
-    );
-  }
-
-  async #recordedEnd(name: string, run: string): Promise<RunEnd | null> {
-    const record = (await this.#runs(this.#target(name))).find(({ id, endedAt }) => id === run && endedAt !== null);
-    return record ? toRunEnd(run, { ...record }) : null;
-  }
-
-  /** Lists the runs of a worker; none for an unknown one, which may not be registered yet or may have been renamed. */
-  async #runs(target: Target): Promise<RunRecord[]> {
-    const client = await this.#link.client();
-    try {
-      return (await client.collect("history", { target, limit: LIST_ROWS_MAX })).items;
-    } catch (error) {
-      if (isPerdureError(error) && error.code === "not-found") return [];
-      throw error;
-    }
-  }
-
   #mailbox(): Mailbox {
-    return new Mailbox(this.#link, { here: this.#here, project: this.#project() }, null);
-  }
-
-  #target(text: string, here = this.#here): Target {
-    const { project, name } = parseAddress(text);
-    return { project: project ?? this.#project(), name, here };
-  }
-
-  /** Returns the project of the run this process is part of: there, bare names belong to it, as on the command line. */
-  #project(): string | null {
-    return (this.#options.env ?? process.env).PERDURE_PROJECT || null;
+    const { here, project, isNested: nested, isWorker } = this.#surroundings;
+    return new Mailbox(this.#link, { here, project }, { as: null, nested, isWorker });
   }
 }
 
-function projectRefOf(cwd: string): ProjectRef {
-  const found = findProject(cwd);
-  return { identity: found.identity, root: found.root, base: readProjectSettings(found).project ?? found.base };
+/** Makes one of our errors of whatever goes wrong. */
+async function ours<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asPerdureError(error);
+  }
 }
 
-function toRunEnd(run: string, data: Record<string, unknown>): RunEnd {
-  const { exit, reason } = data;
-  return { run, exit: typeof exit === "number" ? exit : null, reason: typeof reason === "string" ? reason : "ended" };
+function nobodyMeant(): PerdureError {
+  return new PerdureError("usage", "claim: no name was given, and nothing says which worker is meant.", {
+    hint: 'claim("NAME"), or say once who is meant here: PERDURE_NAME=NAME, or name = "NAME" in perdure.toml',
+  });
+}
+
+/** Writes a target as the command line takes it. */
+function formatted({ project, name }: Target): string {
+  return project === null ? name : `${project}/${name}`;
 }

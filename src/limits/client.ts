@@ -23,9 +23,6 @@ export const WAIT_MS_MAX = 60 * MINUTE_MS;
 /** How long a library client waits before it tries to reach a daemon again. */
 export const RECONNECT_MS = 200;
 
-/** How often a library client checks whether a program it started has its run. */
-export const START_POLL_MS = 20;
-
 /** How long a client waits for a project to be moved: each conversation of a vendor with a database takes its program seconds. */
 export const MOVE_PROJECT_WAIT_MS = 10 * MINUTE_MS;
 

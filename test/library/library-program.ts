@@ -6,7 +6,7 @@ import type { Home } from "../support/home.ts";
 const PACKAGE = resolve(import.meta.dirname, "../..");
 
 /** Runs a program that imports "perdure" as an installed package, in the home's project. */
-export function runLibraryProgram(home: Home, source: string, name = "guest.mjs"): ChildProcess {
+export function runLibraryProgram(home: Home, source: string, args: string[] = []): ChildProcess {
   const modules = join(home.dir, "node_modules");
   mkdirSync(modules, { recursive: true });
   try {
@@ -14,9 +14,13 @@ export function runLibraryProgram(home: Home, source: string, name = "guest.mjs"
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
-  const file = join(home.project, name);
+  const file = join(home.project, "guest.mjs");
   writeFileSync(file, source);
-  return spawn(process.execPath, [file], { cwd: home.project, env: home.env, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [file, ...args], {
+    cwd: home.project,
+    env: home.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 /** Resolves with the output so far, once it contains the wanted text. */

@@ -148,7 +148,7 @@ describe("programs under names", () => {
   });
 
   it("that cannot be started are an error", async () => {
-    await expect(perdure.start("x", ["no-such-program"])).rejects.toMatchObject({ code: "refused" });
+    await expect(perdure.start("x", ["no-such-program"])).rejects.toMatchObject({ code: "not-found" });
   });
 });
 

@@ -18,7 +18,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 describe("the library's types", () => {
   it("say what each call gives", () => {
-    expectTypeOf<Perdure["claim"]>().toEqualTypeOf<(name: string, options?: ClaimOptions) => Promise<Lease>>();
+    expectTypeOf<Perdure["claim"]>().toEqualTypeOf<(name?: string | null, options?: ClaimOptions) => Promise<Lease>>();
     expectTypeOf<ReturnType<Perdure["start"]>>().toEqualTypeOf<Promise<StartedWorker>>();
     expectTypeOf<ReturnType<Perdure["list"]>>().toExtend<AsyncIterable<WorkerSummary>>();
     expectTypeOf<ReturnType<Perdure["history"]>>().toExtend<AsyncIterable<RunRecord>>();

@@ -26,9 +26,11 @@ export async function exitWith(
     words.filter((word) => isCompletion || word !== "--json"),
     dashes < 0 ? null : argv.slice(dashes + 1),
     out,
-  ).catch((thrown: unknown) => {
+  ).catch(async (thrown: unknown) => {
     const error = asPerdureError(thrown);
     out.error(error);
+    const fd = process.env.PERDURE_ERROR_FD;
+    if (fd !== undefined) (await import("./tell-starter.ts")).tellStarter(Number(fd), error);
     if (error.code === "internal" && process.env.PERDURE_DEBUG) out.note(String((thrown as Error).stack));
     return error.exitCode;
   });
