@@ -121,6 +121,8 @@ export interface Traits {
   readonly naming: string | null;
   /** The ways in which code of ours in the program serves the person in front of it; absent where there is none. */
   readonly person?: Person;
+  /** A conversation can be kept in a file that the caller chooses. */
+  readonly fileOfChoice?: true;
   /**
    * Installs a stand-in for the stock extension by which its sessions see each other: by the variables of that, a session has a name, a
    * stable id and a scope. The command lists the other sessions of the scope, as `Sessions in SCOPE: ID as NAME, ….`

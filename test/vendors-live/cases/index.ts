@@ -74,6 +74,7 @@ import { turnFinalWords } from "./dc-turn-final-words.ts";
 import { turnOnHold, turnOverLimit } from "./dd-turn-on-hold.ts";
 import { answerBeforeEnd } from "./df-answer-before-end.ts";
 import { pinnedName } from "./cc-pinned-name.ts";
+import { tasksByMail } from "./cd-tasks-by-mail.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -146,6 +147,7 @@ export const CASES: readonly Case[] = [
   cutWhileItRuns,
   firstFleet,
   pinnedName,
+  tasksByMail,
   environmentArrives,
   turnsSurvive,
   turnIsData,

@@ -71,6 +71,7 @@ export const pi: Traits = {
     neighbour: intercomStandIn,
   },
   peers: sessionsStandIn,
+  fileOfChoice: true,
   keepsUnanswered: true,
   unrecorded: { known: [{ args: ["--no-session"], says: "--no-session" }], behind: null },
   cannot: {
