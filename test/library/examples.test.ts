@@ -34,9 +34,12 @@ it("one flag resumes the fleet: every agent is in the conversation that it was i
   await home.untilIdle();
   await home.say("coder", "remember the parser");
 
-  home.killTmux();
+  const runs = (await home.workers()).flatMap(({ run }) => (run === null ? [] : [run.id]));
   const daemon = home.daemonPid();
   if (daemon !== null) process.kill(daemon, "SIGKILL");
+  home.killTmux();
+  for (const run of runs) home.killRun(run);
+  await expect.poll(() => runs.flatMap((run) => home.processesOf(run)), { timeout: 20_000 }).toEqual([]);
   const back = await run("--resume", "friday");
   expect(back).toMatchObject({ code: 0, stderr: "" });
   expect(back.stdout).toContain("coder: started, resume scripted");

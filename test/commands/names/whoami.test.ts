@@ -221,5 +221,5 @@ test("B: an agent below a vendor's background service is not the worker in whose
   const { stdout } = await home.perdure(["run", "coder", "--", "bash", "-c", service]);
   const said = JSON.parse(stdout) as Identity;
   expect(said.address).not.toBe("api/coder");
-  expect(said).toMatchObject({ supervisor: "api/coder", durable: false });
+  expect(said).toMatchObject({ supervisor: null, durable: false, actor: "nested" });
 });
