@@ -24,9 +24,9 @@ vendor = "scripted"
 it("one flag resumes the fleet: every agent is in the conversation that it was in before the machine went down", async () => {
   const home = fleetHome(FLEET);
   const source = example("resume-fleet");
-  const run = (...flags: string[]): Promise<Finished> => finish(runLibraryProgram(home, source, flags));
+  const start = (...flags: string[]): Promise<Finished> => finish(runLibraryProgram(home, source, flags));
 
-  const begun = await run("--session", "friday");
+  const begun = await start("--session", "friday");
   expect(begun).toMatchObject({ code: 0, stderr: "" });
   const ids = conversations(begun.stdout);
   expect(Object.keys(ids).toSorted()).toEqual(["coder", "planner"]);
@@ -34,18 +34,18 @@ it("one flag resumes the fleet: every agent is in the conversation that it was i
   await home.untilIdle();
   await home.say("coder", "remember the parser");
 
-  const runs = (await home.workers()).flatMap(({ run }) => (run === null ? [] : [run.id]));
+  const runs = (await home.workers()).flatMap((worker) => (worker.run === null ? [] : [worker.run.id]));
   const daemon = home.daemonPid();
   if (daemon !== null) process.kill(daemon, "SIGKILL");
   home.killTmux();
-  for (const run of runs) home.killRun(run);
-  await expect.poll(() => runs.flatMap((run) => home.processesOf(run)), { timeout: 20_000 }).toEqual([]);
-  const back = await run("--resume", "friday");
+  for (const each of runs) home.killRun(each);
+  await expect.poll(() => runs.flatMap((each) => home.processesOf(each)), { timeout: 20_000 }).toEqual([]);
+  const back = await start("--resume", "friday");
   expect(back).toMatchObject({ code: 0, stderr: "" });
   expect(back.stdout).toContain("coder: started, resume scripted");
   expect(conversations(back.stdout)).toEqual(ids);
 
-  const unknown = await run("--resume", "monday");
+  const unknown = await start("--resume", "monday");
   expect(unknown.code).not.toBe(0);
   expect(unknown.stderr).toMatch(/monday.*\n→ /);
 });
