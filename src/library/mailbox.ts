@@ -106,10 +106,8 @@ export class Mailbox {
   }
 
   async ask(to: string, body: string, options: AskOptions = {}): Promise<MessageRecord> {
-    const { project, name } = parseRecipient(to);
-    const { timeoutMs: waitMs = ASK_WAIT_MS, onProgress } = options;
     const { project, name } = parseRecipient(requireText("the recipient", to));
-    const waitMs = options.timeoutMs ?? ASK_WAIT_MS;
+    const { timeoutMs: waitMs = ASK_WAIT_MS, onProgress } = options;
     const deadline = performance.now() + waitMs;
     const params = {
       ...this.#sender,

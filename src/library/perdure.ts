@@ -17,7 +17,6 @@ import type { BroughtUp, FleetOptions, ResumeOptions, StoppingOptions } from "./
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
 import { TurnServer, type TurnHandler } from "./turns.ts";
-import { Mailbox, type AskOptions, type SendOptions } from "./mailbox.ts";
 import { Mailbox, type AskOptions, type ReceivedMessage, type ReplyOptions, type SendOptions } from "./mailbox.ts";
 import { Surroundings, type Identity } from "./surroundings.ts";
 import { requireText } from "./require-text.ts";
@@ -101,6 +100,14 @@ export class Perdure implements AsyncDisposable {
       namespace: processTable().namespace(),
     });
     return new Lease(this.#link, grant, { here: this.#surroundings.here, project: grant.project });
+  }
+
+  /**
+   * Owns a name and answers its mail by a function: one turn at a time, each question in a turn of its own, with the mail that waited in
+   * front of it. A turn that throws ends the server, and its message is offered to the next owner of the name.
+   */
+  async turns(name: string, handler: TurnHandler, options?: ClaimOptions): Promise<TurnServer> {
+    return new TurnServer(this.#link, await this.claim(name, options), this.#surroundings.here, handler);
   }
 
   /**
@@ -191,14 +198,6 @@ export class Perdure implements AsyncDisposable {
       callVerb<{ path: string }>(this.#surroundings, ["pi-session", "--json", requireText("the key", key)]),
     );
     return path;
-  }
-
-  /**
-   * Owns a name and answers its mail by a function: one turn at a time, each question in a turn of its own, with the mail that waited in
-   * front of it. A turn that throws ends the server, and its message is offered to the next owner of the name.
-   */
-  async turns(name: string, handler: TurnHandler, options?: ClaimOptions): Promise<TurnServer> {
-    return new TurnServer(this.#link, await this.claim(name, options), this.#here, handler);
   }
 
   /**
