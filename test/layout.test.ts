@@ -517,7 +517,6 @@ const SHORT_FOR_A_REASON: readonly [file: RegExp, reason: string][] = [
   [/^daemon\/mcp\/tools\/index\.ts$/, "the list of the tools, one file each"],
   [/^daemon\/launch\/first-prompt\.ts$/, "the rule is looked for by its name"],
   [/^scripted\/mail-habits\.ts$/, "for tests alone"],
-  [/^(?:index|cli|daemon|scripted)\.ts$/, "an entry point"],
 ];
 
 test("a short file that one other imports has a reason", () => {
