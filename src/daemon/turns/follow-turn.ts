@@ -156,7 +156,8 @@ export class TurnFollower {
     return {
       run: runById(this.#services.db, this.run.id) ?? this.run,
       turn,
-      hasBegun: this.#reader.hasBegun || (this.#bytesAtEnd ?? 0) > (turn.bytesBefore ?? 0),
+      hasBegun: this.#reader.hasBegun,
+      hasGrown: (this.#bytesAtEnd ?? 0) > (turn.bytesBefore ?? 0),
       tries: messageById(this.#services.db, first)?.attempt ?? 1,
     };
   }

@@ -23,6 +23,8 @@ export interface TurnFacts {
   turn: Turn;
   /** The program has shown a step of the turn. */
   hasBegun: boolean;
+  /** Something was added to the conversation, as far as somebody has looked. */
+  hasGrown: boolean;
   /** How often the first of the messages was offered, this turn included. */
   tries: number;
 }
@@ -59,7 +61,7 @@ export function judgeUnfinished(
   said: TurnOutcome,
 ): Judgement {
   const { run, tries } = facts;
-  const begun = facts.hasBegun || hasGrown(services, facts);
+  const begun = facts.hasBegun || facts.hasGrown || isLonger(services, facts);
   // Told before the run is marked as displaced, while its processes live.
   const isTakenOver = services.runs.processesOf(run).length > 0;
   const stopper = run.stoppedBy ?? run.displacedBy ?? (isTakenOver ? "a takeover" : null);
@@ -79,8 +81,8 @@ export function judgeUnfinished(
 /** The exit codes of a program that HUP, INT, QUIT, ABRT, KILL, SEGV or TERM has ended. */
 const SIGNALLED: ReadonlySet<number> = new Set([129, 130, 131, 134, 137, 139, 143]);
 
-/** Tells whether something was added to the conversation since the program was started. */
-function hasGrown(services: TurnServices, { run, turn }: TurnFacts): boolean {
+/** Tells whether the transcript is longer than it was when the program was started. */
+function isLonger(services: TurnServices, { run, turn }: TurnFacts): boolean {
   const file = services.conversations.transcriptOf(run.id);
   const size = file === null ? undefined : statIfThere(file)?.size;
   return size !== undefined && size > (turn.bytesBefore ?? 0);
