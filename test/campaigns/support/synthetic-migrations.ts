@@ -5,7 +5,7 @@ const RUNS_REBUILT = `PRAGMA defer_foreign_keys = ON;
   CREATE TABLE runs_new (id TEXT PRIMARY KEY, worker_id INTEGER NOT NULL REFERENCES workers (id), generation INTEGER NOT NULL,
     kind TEXT NOT NULL, token_hash TEXT NOT NULL UNIQUE, pid INTEGER NOT NULL, process_started TEXT NOT NULL, boot_id TEXT NOT NULL,
     started_ms INTEGER NOT NULL, ended_ms INTEGER, exit INTEGER, reason TEXT, displaced_ms INTEGER, displaced_by TEXT, pane TEXT, stopped_by TEXT,
-    pid_namespace TEXT, host TEXT, hops INTEGER NOT NULL DEFAULT 0,
+    pid_namespace TEXT, host TEXT, hops INTEGER NOT NULL DEFAULT 0, turn INTEGER NOT NULL DEFAULT 0,
     proof TEXT NOT NULL DEFAULT 'none', UNIQUE (worker_id, generation)) STRICT;
   INSERT INTO runs_new SELECT *, 'none' FROM runs;
   CREATE TABLE notes_kept AS SELECT * FROM notes; DELETE FROM notes;
