@@ -1,4 +1,4 @@
-import type { HelpTable } from "../src/commands/shared/help-page.ts";
+import type { HelpTable } from "../src/commands/shared/verb/help-page.ts";
 
 export function manPage(help: HelpTable, version: string): string;
 export function optionsReference(help: HelpTable): string;

@@ -33,7 +33,7 @@ function verbProgram(verbs) {
   const sources = new Map(
     verbs.map(({ verb, file, name }) => [
       `verb:${verb}`,
-      `import { runVerb } from "./src/commands/shared/run-verb.ts";
+      `import { runVerb } from "./src/commands/shared/verb/run-verb.ts";
 import { ${name} as command } from "./${file}";
 runVerb(${JSON.stringify(verb)}, command);`,
     ]),

@@ -1,8 +1,8 @@
-import { helpOverview, verbHelp, type HelpTable } from "./commands/shared/help-page.ts";
+import { helpOverview, verbHelp, type HelpTable } from "./commands/shared/verb/help-page.ts";
 import type { Output } from "./commands/shared/output.ts";
-import { otherWordAdvice, otherWordVerb, synonymOf } from "./commands/shared/other-words.ts";
-import { helpTable, topicTable, verbProgram } from "./commands/shared/programs.ts";
-import { exitWith } from "./commands/shared/run-verb.ts";
+import { otherWordAdvice, otherWordVerb, synonymOf } from "./commands/shared/arguments/other-words.ts";
+import { helpTable, topicTable, verbProgram } from "./commands/shared/verb/programs.ts";
+import { exitWith } from "./commands/shared/verb/run-verb.ts";
 import { PerdureError } from "./protocol/errors.ts";
 import { nearest } from "./protocol/names.ts";
 import { VERSION } from "./protocol/version.ts";

@@ -64,9 +64,12 @@ const FEATURES = [
   "notify",
 ];
 
+const SUBJECTS_OF_CALLS = ["lease", "names", "fleet", "conversations", "mail", "admin"];
+
 /**
  * The arrows inside the big rooms: a folder of the room, or a file that lies in it beside the folders, and the others that it may
- * import from. Handlers of calls stand above every feature and below the server; no feature imports them.
+ * import from. Handlers of calls stand above every feature and below the server; no feature imports them. A room inside a room may be
+ * big, too.
  */
 const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   daemon: {
@@ -145,6 +148,37 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
     wrapper: ["process"],
     tmux: ["find-program", "process"],
   },
+  // The stages of following a conversation: what is there, whose it is, what the agent shows, what that proves and means, and who follows.
+  "daemon/conversations": {
+    services: [],
+    probe: [],
+    binding: [],
+    proof: ["services", "probe", "binding"],
+    signs: ["services", "probe", "binding"],
+    attention: ["services", "probe", "proof", "signs"],
+    follow: ["services", "probe", "binding", "proof", "signs", "attention"],
+  },
+  // The subjects are those of protocol/calls.
+  "daemon/calls": {
+    context: [],
+    commits: ["context"],
+    ...Object.fromEntries(SUBJECTS_OF_CALLS.map((subject) => [subject, ["context", "commits"]])),
+    index: ["context", ...SUBJECTS_OF_CALLS],
+  },
+  // What every verb uses lies beside the folders.
+  "commands/shared": {
+    call: [],
+    here: [],
+    output: [],
+    command: ["output"],
+    arguments: ["here"],
+    table: ["output"],
+    terminal: ["output", "table"],
+    launch: ["call", "here", "output"],
+    conversations: ["call", "here", "output", "table", "terminal", "launch"],
+    warnings: ["call", "here", "output", "command", "table"],
+    verb: ["here", "output", "command", "warnings"],
+  },
 };
 /** A vendor is a folder that can be deleted: only the tables beside the folders name it, and it names no other vendor. */
 const VENDOR_MAY = ["shared", "adapter", "launch-plan", "delivery", "turn"];
@@ -172,9 +206,9 @@ const PLAIN_READ = /\b(?:readIfThere|readFile(?:Sync)?|openSync|createReadStream
 /** Files that read only what nobody else writes to: the state folder itself, /proc, the terminal; or that say how they open. */
 const READS_OWN = new Set([
   "project/context-entry.ts",
-  "commands/shared/ensure-trust.ts",
-  "commands/shared/programs.ts",
-  "daemon/conversations/verdict.ts",
+  "commands/shared/launch/ensure-trust.ts",
+  "commands/shared/verb/programs.ts",
+  "daemon/conversations/proof/verdict.ts",
   "daemon/mail/attachments.ts",
   // The source of pi's extension, which has pi's own modules only.
   "vendors/pi/extension-mail.ts",
@@ -296,9 +330,16 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
   ],
   [
     "a handler that calls another handler",
-    "daemon/calls/restart.ts",
+    "daemon/calls/fleet/restart.ts",
     'import { downCall } from "./down.ts";',
     /a handler must not import the handler/,
+  ],
+  ["a room nobody drew in a room of a room", "daemon/calls/god/x.ts", "", /daemon\/calls\/god is no room/],
+  [
+    "a stage that knows a later one",
+    "daemon/conversations/signs/x.ts",
+    'import type { Follower } from "../follow/follower.ts";',
+    /daemon\/conversations\/signs must not import daemon\/conversations\/follow/,
   ],
   [
     "a feature that takes all services",
@@ -308,8 +349,8 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
   ],
   [
     "a lower feature that knows a higher one",
-    "daemon/conversations/x.ts",
-    'import type { Custody } from "../custody/custody.ts";',
+    "daemon/conversations/proof/x.ts",
+    'import type { Custody } from "../../custody/custody.ts";',
     /daemon\/conversations must not import daemon\/custody/,
   ],
   [
@@ -346,9 +387,12 @@ test.each(OFFENDERS)("the checker finds %s", (_what, file, text, offence) => {
 });
 
 test("the checker leaves alone what is allowed", () => {
-  expect(offences("daemon/calls/x.ts", 'import { a } from "../../store/db.ts";\nimport b from "node:fs";')).toEqual([]);
+  expect(
+    offences("daemon/calls/mail/x.ts", 'import { a } from "../../../store/db.ts";\nimport b from "node:fs";'),
+  ).toEqual([]);
   expect(offences("store/x.ts", 'import { a } from "./db.ts";\ndb.run("DELETE FROM events");')).toEqual([]);
-  expect(offences("daemon/calls/x.ts", 'import { a } from "../mail/admit.ts";')).toEqual([]);
+  expect(offences("daemon/calls/mail/x.ts", 'import { a } from "../../mail/admit.ts";')).toEqual([]);
+  expect(offences("daemon/calls/mail/x.ts", 'import { a } from "../commits.ts";')).toEqual([]);
   expect(offences("vendors/claude/x.ts", 'import { a } from "../shared/arguments.ts";')).toEqual([]);
   expect(offences("library/x.ts", 'import type { A } from "../protocol/calls/index.ts";')).toEqual([]);
   expect(offences("client/x.ts", 'import { a } from "../protocol/calls/wire-names.ts";')).toEqual([]);
@@ -365,8 +409,10 @@ function offences(file: string, text: string): string[] {
   const found: string[] = [];
   if (ARROWS[room] === undefined) found.push(`${file}: ${room} is no room`);
   for (const specifier of importsOf(text)) found.push(...importOffences(file, room, specifier));
-  const within = roomWithin(file);
-  if (ROOMS_WITHIN[room] && within && !ROOMS_WITHIN[room][within]) found.push(`${file}: ${room}/${within} is no room`);
+  for (const [big, rooms] of bigRoomsOf(file)) {
+    const within = roomWithin(file, big);
+    if (within && !rooms[within]) found.push(`${file}: ${big}/${within} is no room`);
+  }
   if (!MAY_LOAD_VALIDATOR.has(room) && VALIDATOR_LOADED.test(text)) found.push(`${file}: it loads the validator`);
   if (room !== "store" && SQL.test(text)) found.push(`${file}: SQL belongs in store/`);
   if (room !== "vendors" && VENDOR.test(text)) found.push(`${file}: a vendor is compared by name outside vendors/`);
@@ -407,11 +453,17 @@ function offencesWithin(file: string, room: string, path: string): string[] {
   if (file !== "daemon/calls/index.ts" && isHandler(file) && isHandler(path)) {
     return [`${file}: a handler must not import the handler ${path}`];
   }
-  const [from, to] = [roomWithin(file), roomWithin(path)];
-  const ofVendor = room === "vendors" && (VENDORS.includes(from) || from === "shared");
-  const allowed = ofVendor ? VENDOR_MAY : ROOMS_WITHIN[room]?.[from];
+  const ofVendor = room === "vendors" && [...VENDORS, "shared"].includes(roomWithin(file, room));
+  if (ofVendor) return arrowOffences(file, path, room, VENDOR_MAY);
+  return bigRoomsOf(file)
+    .filter(([big]) => path.startsWith(`${big}/`))
+    .flatMap(([big, rooms]) => arrowOffences(file, path, big, rooms[roomWithin(file, big)]));
+}
+
+function arrowOffences(file: string, path: string, big: string, allowed: readonly string[] | undefined): string[] {
+  const [from, to] = [roomWithin(file, big), roomWithin(path, big)];
   if (from === to || allowed === undefined || allowed.includes(to)) return [];
-  return [`${file}: ${room}/${from} must not import ${room}/${to}`];
+  return [`${file}: ${big}/${from} must not import ${big}/${to}`];
 }
 
 /** Static, dynamic and re-exported, types too: an arrow is an arrow. */
@@ -425,9 +477,14 @@ function roomOf(file: string): string {
   return file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/\.ts$/, "");
 }
 
-/** The folder inside the room, or the name of a file that lies beside the folders; empty for a room that is one file. */
-function roomWithin(file: string): string {
-  return (file.split("/")[1] ?? "").replace(/\.ts$/, "");
+/** The big rooms that the file is in, the outer one first, with the arrows between the rooms inside. */
+function bigRoomsOf(file: string): [big: string, rooms: Readonly<Record<string, readonly string[]>>][] {
+  return Object.entries(ROOMS_WITHIN).filter(([big]) => file.startsWith(`${big}/`));
+}
+
+/** The folder inside the big room, or the name of a file that lies beside the folders; empty for a room that is one file. */
+function roomWithin(file: string, big: string): string {
+  return (file.slice(big.length + 1).split("/")[0] ?? "").replace(/\.ts$/, "");
 }
 
 /** Folders of test/ that follow no folder of src, because they concern all of it. CONTRIBUTING.md says what each is for. */
@@ -502,11 +559,25 @@ function reachedFrom(file: string, graph: ReadonlyMap<string, readonly string[]>
   return reached;
 }
 
+/** A folder with more files than that is a warehouse: nobody finds a thing in it by its name. */
+const FILES_MAX = 28;
+
+test("no folder of src is crowded", () => {
+  const counts = Map.groupBy(globSync("**/*.ts", { cwd: "src" }), (file) => dirname(file));
+  const crowded = [...counts].filter(([, files]) => files.length > FILES_MAX);
+  expect(crowded.map(([folder, files]) => `${folder}: ${files.length} files`)).toEqual([]);
+});
+
 const SLIVER_LINES = 25;
 /** Why a file may be short though only one other imports it. */
 const SHORT_FOR_A_REASON: readonly [file: RegExp, reason: string][] = [
   [/^commands\/\w+\/[\w-]+\.ts$/, "one verb, or one group of verbs, per file"],
-  [/^daemon\/calls\/[\w-]+\.ts$/, "one handler per file"],
+  [/^commands\/shared\/verb\/(?:declared-hint|tell-starter)\.ts$/, "only a verb that fails loads it"],
+  [
+    /^commands\/shared\/verb\/programs\.ts$/,
+    "what the build has written; the top of the command line may not read files",
+  ],
+  [/^daemon\/calls\/\w+\/[\w-]+\.ts$/, "one handler per file"],
   [/^limits\/\w+\.ts$/, "the bounds of one room"],
   [/^store\/migrations\/[\w-]+\.ts$/, "one migration per file, never edited"],
   [/^store\/epochs\.ts$/, "its SQL belongs in store/"],

@@ -1,5 +1,5 @@
 import type { BaseServices } from "./base-services.ts";
-import { ConversationTracker } from "./conversations/tracker.ts";
+import { ConversationTracker } from "./conversations/follow/tracker.ts";
 import { Custody } from "./custody/custody.ts";
 import { Couriers } from "./delivery/couriers.ts";
 import { RecordedEnvironments } from "./environments.ts";

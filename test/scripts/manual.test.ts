@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { manPage, optionsReference, withOptionsPart } from "../../scripts/manual.js";
-import type { HelpTable } from "../../src/commands/shared/help-page.ts";
+import type { HelpTable } from "../../src/commands/shared/verb/help-page.ts";
 
 const help = JSON.parse(readFileSync("dist/help.json", "utf8")) as HelpTable;
 const verbs = help.groups.flatMap((group) => group.verbs);

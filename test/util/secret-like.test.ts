@@ -25,7 +25,7 @@ test.each([
 test.each([
   "fix the login test; the author is Bob",
   "turns=1 first=hello last=hello",
-  "rename src/commands/shared/help-page.ts to help.ts",
+  "rename src/commands/shared/verb/help-page.ts to help.ts",
   "the key idea: one lease for each name",
   "counter-revolutionaries and internationalization",
   "see https://example.org/a/b?c=d#e",

@@ -3,7 +3,7 @@ import { isPerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import type { Completes } from "../shared/command.ts";
-import type { HelpTable, HelpTopic, VerbHelp } from "../shared/help-page.ts";
+import type { HelpTable, HelpTopic, VerbHelp } from "../shared/verb/help-page.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 
 /** A word that may stand in place of the one that is being typed. */

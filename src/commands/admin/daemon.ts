@@ -9,7 +9,7 @@ import { findDaemons, processTable } from "../../runtime/process/index.ts";
 import { statePaths } from "../../state/paths.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { printable, type Output } from "../shared/output.ts";
-import { subcommand } from "../shared/subcommand.ts";
+import { subcommand } from "../shared/arguments/subcommand.ts";
 import { install, uninstall } from "./service.ts";
 import { stopDaemon } from "./stop-daemon.ts";
 

@@ -18,7 +18,7 @@ import { checkSafeFolder } from "../../state/safe-folder.ts";
 import { adapterOf, type Adapter } from "../../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
-import { toFleetEntry } from "../shared/fleet-entries.ts";
+import { toFleetEntry } from "../shared/launch/fleet-entries.ts";
 import {
   declaredWorkersHere,
   findProjectHere,

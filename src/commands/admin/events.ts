@@ -3,7 +3,7 @@ import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { EventRecord } from "../../protocol/records/admin.ts";
 import type { Command } from "../shared/command.ts";
 import { projectRefHere, targetOf } from "../shared/here.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 import { printable, type Paint } from "../shared/output.ts";
 
 export const events: Command = {

@@ -2,7 +2,7 @@ import { relativeTo } from "../../project/context-file.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { rawOutput } from "../shared/output.ts";
-import { subcommand } from "../shared/subcommand.ts";
+import { subcommand } from "../shared/arguments/subcommand.ts";
 import { locateAnchor } from "./anchor-paths.ts";
 
 type Action = (invocation: Invocation) => Promise<number | void>;

@@ -1,7 +1,7 @@
 import { relativeTo } from "../../project/context-file.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
-import { age, size, table } from "../shared/table.ts";
+import { age, size, table } from "../shared/table/table.ts";
 import { locateAnchor } from "./anchor-paths.ts";
 import { findAnchors, type Anchors, type Unusable } from "./find-anchors.ts";
 

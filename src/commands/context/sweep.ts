@@ -3,7 +3,7 @@ import { archiveName, relativeTo } from "../../project/context-file.ts";
 import { asPerdureError, exitCodeOf } from "../../protocol/errors.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import type { Invocation } from "../shared/command.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 import { printable } from "../shared/output.ts";
 import { moveToArchive } from "./archive.ts";
 import { locateAnchor, type AnchorLocation } from "./anchor-paths.ts";

@@ -1,7 +1,7 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { headerOf, keepPiSession, piSessionFiles } from "../../state/kept-pi-session.ts";
 import { statIfThere } from "../../state/files.ts";
-import { adoptFound } from "../shared/adoption.ts";
+import { adoptFound } from "../shared/conversations/adoption.ts";
 import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, startCommandHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";

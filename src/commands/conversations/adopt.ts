@@ -3,12 +3,12 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { missingIn } from "../../protocol/records/restored.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
-import { adoptFound, conversationsFor, isInside } from "../shared/adoption.ts";
+import { adoptFound, conversationsFor, isInside } from "../shared/conversations/adoption.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { findProjectHere, targetOf, startCommandHere } from "../shared/here.ts";
 import { hasKeys, printable, type Output } from "../shared/output.ts";
-import { age, size, table, type Cell } from "../shared/table.ts";
+import { age, size, table, type Cell } from "../shared/table/table.ts";
 
 export const adopt: Command = {
   summary: "give an existing conversation to a worker; alone, list them",
@@ -100,7 +100,7 @@ async function pickAndAdopt(
   values: Invocation["values"],
   out: Output,
 ): Promise<void> {
-  const { pickConversations } = await import("../shared/pick-conversations.ts");
+  const { pickConversations } = await import("../shared/conversations/pick-conversations.ts");
   const live = values.live === true;
   const picked = await pickConversations(found, free, live, out);
   if (picked.length === 0) return out.note("Nothing was adopted.");

@@ -3,7 +3,7 @@ import { shownHint } from "../../protocol/hint.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
 import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
-import { noteMoved } from "../shared/moved-note.ts";
+import { noteMoved } from "../shared/warnings/moved-note.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
 

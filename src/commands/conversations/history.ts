@@ -5,9 +5,9 @@ import { missingIn } from "../../protocol/records/restored.ts";
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 import { printable, type Paint } from "../shared/output.ts";
-import { age, shortId, size, table, type Cell } from "../shared/table.ts";
+import { age, shortId, size, table, type Cell } from "../shared/table/table.ts";
 
 export const history: Command = {
   summary: "list the runs and the conversations of one worker, newest first",

@@ -15,7 +15,7 @@ import {
   type PiSessionFiles,
 } from "../../state/kept-pi-session.ts";
 import { callDaemon } from "../shared/call.ts";
-import { claimForLaunch } from "../shared/launch.ts";
+import { claimForLaunch } from "../shared/launch/launch.ts";
 import type { Command } from "../shared/command.ts";
 import { printable, rawOutput } from "../shared/output.ts";
 

@@ -1,7 +1,7 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { noteUnusedFolders } from "../shared/folder-notes.ts";
+import { noteUnusedFolders } from "../shared/warnings/folder-notes.ts";
 
 export const save: Command = {
   summary: "save which conversation every worker is in, under one name",

@@ -1,7 +1,7 @@
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
-import { age, shortId, table, type Cell } from "../shared/table.ts";
+import { age, shortId, table, type Cell } from "../shared/table/table.ts";
 
 export const saved: Command = {
   summary: "list the saved sessions of this project",

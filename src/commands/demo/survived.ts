@@ -1,7 +1,7 @@
 import type { MailState } from "../../protocol/records/mail.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Paint } from "../shared/output.ts";
-import { shortId, table, type Cell } from "../shared/table.ts";
+import { shortId, table, type Cell } from "../shared/table/table.ts";
 
 /** One worker before and after everything was killed. */
 export interface Survivor {

@@ -9,10 +9,10 @@ import { checkName, nameKey } from "../../protocol/names.ts";
 import { resolveProgram } from "../../launch/prepare.ts";
 import { adapterOf, unknownVendor } from "../../vendors/index.ts";
 import { callDaemon } from "../shared/call.ts";
-import { ensureTrust } from "../shared/ensure-trust.ts";
-import { trustedContent } from "../shared/trusted-content.ts";
+import { ensureTrust } from "../shared/launch/ensure-trust.ts";
+import { trustedContent } from "../shared/launch/trusted-content.ts";
 import { projectRefHere } from "../shared/here.ts";
-import { matchVendor } from "../shared/launch.ts";
+import { matchVendor } from "../shared/launch/launch.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 export interface WorkerToAdd {

@@ -2,14 +2,14 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord } from "../../protocol/records/fleet.ts";
 import { attachPlan } from "../../runtime/tmux/attach.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import { attentionItems } from "../shared/attention-list.ts";
+import { attentionItems } from "../shared/table/attention-list.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
-import { ownPrefixKey, prefixKey } from "../shared/leaving-keys.ts";
+import { ownPrefixKey, prefixKey } from "../shared/terminal/leaving-keys.ts";
 import { hasKeys, isTerminal, type Output } from "../shared/output.ts";
-import { runHere } from "../shared/run-verb-child.ts";
-import { inOrderOfNames } from "../shared/worker-table.ts";
+import { runHere } from "../shared/terminal/run-verb-child.ts";
+import { inOrderOfNames } from "../shared/table/worker-table.ts";
 
 export const attach: Command = {
   summary: "go to a worker's terminal",
@@ -85,7 +85,7 @@ async function pickAndAttach(values: Invocation["values"], out: Output): Promise
   const names = workers.map(({ address }) => address);
   if (!hasKeys(out))
     throw new PerdureError("usage", "attach: NAME is missing.", { hint: `up are ${names.join(", ")}` });
-  const { pickOne } = await import("../shared/picker.ts");
+  const { pickOne } = await import("../shared/terminal/picker.ts");
   const rows = workers.map((worker) => [worker.address, worker.state, worker.words ?? ""]);
   const name = names[(await pickOne({ title: "Attach to", rows }, out)) ?? -1];
   if (name === undefined) return 0;

@@ -6,10 +6,10 @@ import { hinted, shownHint } from "../../protocol/hint.ts";
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { daemonClient } from "../shared/call.ts";
-import { fleetEnvironment, toFleetEntry } from "../shared/fleet-entries.ts";
+import { fleetEnvironment, toFleetEntry } from "../shared/launch/fleet-entries.ts";
 import { printable, type Output } from "../shared/output.ts";
-import { shortId } from "../shared/table.ts";
-import { trustedContent } from "../shared/trusted-content.ts";
+import { shortId } from "../shared/table/table.ts";
+import { trustedContent } from "../shared/launch/trusted-content.ts";
 
 type BringUp = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh"> & {
   fleet: Fleet;

@@ -7,10 +7,10 @@ import type { DownItem } from "../../protocol/records/fleet.ts";
 import type { DeclaredWorker } from "../../project/fleet/names.ts";
 import { exitCodeOf, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { noteMoved } from "../shared/moved-note.ts";
+import { noteMoved } from "../shared/warnings/moved-note.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 export const down: Command = {

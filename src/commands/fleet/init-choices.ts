@@ -1,8 +1,12 @@
 import type { FoundProject } from "../../project/find.ts";
-import { adoptFound, conversationsFor, isInside } from "../shared/adoption.ts";
+import { adoptFound, conversationsFor, isInside } from "../shared/conversations/adoption.ts";
 import type { Output } from "../shared/output.ts";
-import { conversationRow, nameConversations, type NamedConversation } from "../shared/pick-conversations.ts";
-import { pickSeveral } from "../shared/picker.ts";
+import {
+  conversationRow,
+  nameConversations,
+  type NamedConversation,
+} from "../shared/conversations/pick-conversations.ts";
+import { pickSeveral } from "../shared/terminal/picker.ts";
 
 interface Chosen {
   /** The vendors of the new workers. */

@@ -6,7 +6,7 @@ import type { ScreenRecord } from "../../protocol/records/fleet.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 export const logs: Command = {

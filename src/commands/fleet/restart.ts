@@ -10,7 +10,7 @@ import type { Command } from "../shared/command.ts";
 import { findProjectHere, targetOf } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 import { runCommand } from "../run/run.ts";
-import { shortId } from "../shared/table.ts";
+import { shortId } from "../shared/table/table.ts";
 
 export const restart: Command = {
   summary: "stop a worker and start it again in its conversation",

@@ -1,5 +1,5 @@
 import type { Command } from "../shared/command.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 import { bringDown } from "./down.ts";
 
 export const stop: Command = {

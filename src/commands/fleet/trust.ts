@@ -1,7 +1,7 @@
 import { readDropsOnly, readFleet } from "../../project/fleet/read.ts";
 import type { Command } from "../shared/command.ts";
-import { ensureTrust } from "../shared/ensure-trust.ts";
-import { requireFleet } from "../shared/fleet-entries.ts";
+import { ensureTrust } from "../shared/launch/ensure-trust.ts";
+import { requireFleet } from "../shared/launch/fleet-entries.ts";
 import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 

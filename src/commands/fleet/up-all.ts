@@ -6,7 +6,7 @@ import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Invocation } from "../shared/command.ts";
-import { trustedContent } from "../shared/trusted-content.ts";
+import { trustedContent } from "../shared/launch/trusted-content.ts";
 import { projectRefHere } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { bringUpWorkers } from "./bring-up.ts";

@@ -4,7 +4,7 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { duration } from "../shared/parse.ts";
+import { duration } from "../shared/arguments/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
 import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
 import {

@@ -8,7 +8,7 @@ import { variableOf } from "../../util/environment.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere, targetOf } from "../shared/here.ts";
 import type { Output } from "../shared/output.ts";
-import { duration, wholeNumber } from "../shared/parse.ts";
+import { duration, wholeNumber } from "../shared/arguments/parse.ts";
 import { onlyPinned, senderRef, mailScope, messageText } from "./mail-common.ts";
 import type { PinnedWorker } from "./pinned.ts";
 

@@ -16,7 +16,7 @@ import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, type Output, type Paint } from "../shared/output.ts";
 import { variableOf } from "../../util/environment.ts";
-import { age, size } from "../shared/table.ts";
+import { age, size } from "../shared/table/table.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 
 // Helpers that the verbs of mail share.

@@ -4,9 +4,9 @@ import { nearest } from "../../protocol/names.ts";
 import { MAIL_STATES, OPEN_STATES, type MailState, type MessageRecord } from "../../protocol/records/mail.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 import { printable } from "../shared/output.ts";
-import { age, table } from "../shared/table.ts";
+import { age, table } from "../shared/table/table.ts";
 import { mailScope, messageIdArgument, senderRef, messageText } from "./mail-common.ts";
 
 export const mail: Command = {

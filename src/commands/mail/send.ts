@@ -5,7 +5,7 @@ import type { Admitted } from "../../protocol/records/mail.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { duration } from "../shared/parse.ts";
+import { duration } from "../shared/arguments/parse.ts";
 import { attachmentPaths, noteIfOnlyPinned, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const send: Command = {

@@ -5,7 +5,7 @@ import type { AskProgress } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, rawOutput, type Output } from "../shared/output.ts";
-import { duration } from "../shared/parse.ts";
+import { duration } from "../shared/arguments/parse.ts";
 import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
 import { attachmentPaths, messageBody, messageIdOption, senderRef } from "./mail-common.ts";
 

@@ -1,8 +1,8 @@
 import { ROOMY_ROWS_MIN } from "../../limits/index.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import type { AttentionItem } from "../shared/attention-list.ts";
-import { cutToColumns } from "../shared/columns.ts";
-import { doingTable, oneLine } from "../shared/doing-table.ts";
+import type { AttentionItem } from "../shared/table/attention-list.ts";
+import { cutToColumns } from "../shared/table/columns.ts";
+import { doingTable, oneLine } from "../shared/table/doing-table.ts";
 import type { Paint } from "../shared/output.ts";
 
 export interface BoardState {

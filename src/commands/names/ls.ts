@@ -1,11 +1,11 @@
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { doingTable, withBranches } from "../shared/doing-table.ts";
+import { doingTable, withBranches } from "../shared/table/doing-table.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { movedNote } from "../shared/moved-note.ts";
+import { movedNote } from "../shared/warnings/moved-note.ts";
 import { isTerminal, type Output } from "../shared/output.ts";
-import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
+import { inOrderOfNames, workerTable } from "../shared/table/worker-table.ts";
 
 export const ls: Command = {
   summary: "list the workers of this project and their state",

@@ -10,11 +10,11 @@ import { nameKey } from "../../protocol/names.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { attentionItems, attentionText, type AttentionItem } from "../shared/attention-list.ts";
-import { movedAttention } from "../shared/moved-note.ts";
-import { suggestCommand, WATCH } from "../shared/suggestion.ts";
+import { attentionItems, attentionText, type AttentionItem } from "../shared/table/attention-list.ts";
+import { movedAttention } from "../shared/warnings/moved-note.ts";
+import { suggestCommand, WATCH } from "./suggestion.ts";
 import { hasKeys, isTerminal, printable, type Output } from "../shared/output.ts";
-import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
+import { inOrderOfNames, workerTable } from "../shared/table/worker-table.ts";
 import type { BoardSurroundings } from "./board.ts";
 
 export const overview: Command = {
@@ -86,7 +86,7 @@ async function viewOf(
     workers,
     down: down.map(({ name }) => name),
     fleetSize: fleet.workers.length,
-    leaving: isTerminal(1) ? (await import("../shared/leaving-keys.ts")).leavingKeys() : "Ctrl-b d",
+    leaving: isTerminal(1) ? (await import("../shared/terminal/leaving-keys.ts")).leavingKeys() : "Ctrl-b d",
   });
   const isEmpty = !project.registered && workers.length + fleet.workers.length + needs.length === 0;
   return { project, saved, needs, unread, next, isEmpty };

@@ -6,8 +6,8 @@ import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
-import { table } from "../shared/table.ts";
-import { subcommand } from "../shared/subcommand.ts";
+import { table } from "../shared/table/table.ts";
+import { subcommand } from "../shared/arguments/subcommand.ts";
 
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: showHere, ls: list, move };
 

@@ -6,7 +6,7 @@ import { replaceFile } from "../../project/fleet/replace-file.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { callDaemon } from "../shared/call.ts";
 import { projectRefHere } from "../shared/here.ts";
-import { trustedContent } from "../shared/trusted-content.ts";
+import { trustedContent } from "../shared/launch/trusted-content.ts";
 
 /**
  * Gives an entry of the fleet file the worker's new name, and trusts the file anew; false where a person has to do that: the file is not

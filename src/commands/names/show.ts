@@ -6,7 +6,7 @@ import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
-import { age } from "../shared/table.ts";
+import { age } from "../shared/table/table.ts";
 
 export const show: Command = {
   summary: "show everything about one worker",

@@ -3,7 +3,7 @@ import { ANSWER_WAIT_MS, SLOW_NOTICE_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WA
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { wholeNumber } from "../shared/parse.ts";
+import { wholeNumber } from "../shared/arguments/parse.ts";
 
 export const takeover: Command = {
   summary: "stop whoever has a name, wherever it runs, and free the name",

@@ -2,10 +2,10 @@ import { connectToDaemon } from "../../client/connect.ts";
 import { EXTRA_WAIT_MS, RECONNECT_MS, WAIT_MS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { exitCodeOf, isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { attentionItems, attentionText } from "../shared/attention-list.ts";
+import { attentionItems, attentionText } from "../shared/table/attention-list.ts";
 import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
-import { duration } from "../shared/parse.ts";
+import { duration } from "../shared/arguments/parse.ts";
 
 export const wait: Command = {
   summary: "wait until a worker needs you, is idle or has ended",

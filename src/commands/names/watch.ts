@@ -1,10 +1,10 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import { AltScreen } from "../shared/alt-screen.ts";
-import { attentionItems, attentionText, attentionTitle } from "../shared/attention-list.ts";
-import { doingTable } from "../shared/doing-table.ts";
+import { AltScreen } from "../shared/terminal/alt-screen.ts";
+import { attentionItems, attentionText, attentionTitle } from "../shared/table/attention-list.ts";
+import { doingTable } from "../shared/table/doing-table.ts";
 import { createOutput, hasKeys, isTerminal, type Output } from "../shared/output.ts";
-import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
+import { inOrderOfNames, workerTable } from "../shared/table/worker-table.ts";
 import { LOST } from "./board-frame.ts";
 import { followWorkers } from "./follow-workers.ts";
 

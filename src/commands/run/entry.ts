@@ -4,9 +4,9 @@ import type { FoundProject } from "../../project/find.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
 import type { FleetEntry, Target } from "../../protocol/calls/index.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { toFleetEntry } from "../shared/fleet-entries.ts";
+import { toFleetEntry } from "../shared/launch/fleet-entries.ts";
 import type { Output } from "../shared/output.ts";
-import { ensureTrust } from "../shared/ensure-trust.ts";
+import { ensureTrust } from "../shared/launch/ensure-trust.ts";
 
 /**
  * Returns the fleet file's entry for a worker that was never started; null if the file has none. Arguments after `--` that

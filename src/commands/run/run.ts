@@ -12,11 +12,11 @@ import { tellAtStart, resolveLaunch, resolveProgram, type PreparedLaunch } from 
 import { userConfigFile } from "../../state/paths.ts";
 import { provedVendors, vendorNames } from "../../vendors/programs.ts";
 import { callDaemon } from "../shared/call.ts";
-import { claimForLaunch, LOADED_LATE, matchVendor } from "../shared/launch.ts";
+import { claimForLaunch, LOADED_LATE, matchVendor } from "../shared/launch/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { callerHere, findProjectHere, passedOverNote, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
-import { environmentHere } from "../shared/environment-here.ts";
+import { environmentHere } from "../shared/launch/environment-here.ts";
 import type { CommandToRun } from "./vendor-command.ts";
 
 export const runCommand: Command = {

@@ -28,7 +28,7 @@ import { parseObject } from "../../util/fields.ts";
 import { iso } from "../../util/iso.ts";
 import { recordEvent } from "../events.ts";
 import type { BaseServices } from "../base-services.ts";
-import { askProgramOf } from "../conversations/probe.ts";
+import { askProgramOf } from "../conversations/probe/probe.ts";
 import { copyWhole, digestOfCopy } from "./copy.ts";
 import { freeName, namesIn, sizeOf } from "./files.ts";
 import { ownBranchOf } from "./split.ts";

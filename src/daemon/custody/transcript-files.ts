@@ -6,7 +6,7 @@ import { custodyOf, laterCopiesOf, setCustody, setLaterCopy } from "../../store/
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { BaseServices } from "../base-services.ts";
-import { locationOf, probeConversation } from "../conversations/probe.ts";
+import { locationOf, probeConversation } from "../conversations/probe/probe.ts";
 import { recordEvent } from "../events.ts";
 import { FileCopies, type FileUpdate, type KeptFile, type TakenBackJudge } from "./file-copies.ts";
 import { sizeOf } from "./files.ts";

@@ -7,7 +7,7 @@ import { runById, type Run } from "../../store/runs.ts";
 import { countWakes } from "../../store/wakes.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { LAUNCH, type DeliveryFacet, type WakeChannel, type WakePlace } from "../../vendors/delivery.ts";
-import { askProgramOf, vendorProgramOf } from "../conversations/probe.ts";
+import { askProgramOf, vendorProgramOf } from "../conversations/probe/probe.ts";
 import { pasteChannel } from "./paste.ts";
 import { CALLED, WOKEN, type TakenPiece } from "./pieces.ts";
 import type { DeliveryServices } from "./services.ts";

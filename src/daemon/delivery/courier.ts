@@ -17,7 +17,7 @@ import { runById, type Run } from "../../store/runs.ts";
 import { hopsOfRun, insertWake, setHopsOfRun } from "../../store/wakes.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import type { DeliveryFacet, WakeChannel, WakePlace } from "../../vendors/delivery.ts";
-import { isHeadless } from "../conversations/proof.ts";
+import { isHeadless } from "../conversations/proof/proof.ts";
 import { recordRunEvent } from "../events.ts";
 import { HELD_MAIL_KEY } from "../mail/mailbox-change.ts";
 import { boundReached, wakeChannelOf, wakePlaceOf } from "./channels.ts";

@@ -2,7 +2,7 @@ import type { Run } from "../../store/runs.ts";
 import { isTurnWorker, workerById } from "../../store/workers.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import { isHeadless } from "../conversations/proof.ts";
+import { isHeadless } from "../conversations/proof/proof.ts";
 import { mailboxKey } from "../mail/mailbox-change.ts";
 import type { MailOutlook } from "../../protocol/records/mail.ts";
 import { Courier } from "./courier.ts";

@@ -6,11 +6,11 @@ import type { Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { blockedExitOn } from "../../vendors/shared/blocked-exit.ts";
-import { shownWords } from "../conversations/vendor-words.ts";
+import { shownWords } from "../conversations/attention/vendor-words.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
-import { recordRefusedStart } from "../conversations/refused-start.ts";
+import { recordRefusedStart } from "../conversations/binding/refused-start.ts";
 import { saveScreen } from "./screens.ts";
 
 /**

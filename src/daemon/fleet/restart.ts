@@ -7,7 +7,7 @@ import { boundConversation } from "../../store/conversations.ts";
 import { setDesired } from "../../store/fleet.ts";
 import type { Project } from "../../store/projects.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
-import { locationOf } from "../conversations/probe.ts";
+import { locationOf } from "../conversations/probe/probe.ts";
 import { drillWorker } from "../launch/drill.ts";
 import { assertRecorded } from "../launch/recording.ts";
 import { locationForNew, storedSpecOf } from "../launch/spec.ts";

@@ -8,7 +8,7 @@ import { boundConversation, lastEntryOfRun } from "../../store/conversations.ts"
 import { workerById, type Worker } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { assertOwn } from "../permissions/actor.ts";
-import { bindNewConversation, enterRun, recordTranscript, wasCleared } from "../conversations/bindings.ts";
+import { bindNewConversation, enterRun, recordTranscript, wasCleared } from "../conversations/binding/bindings.ts";
 import type { LaunchServices } from "./services.ts";
 import { newLocation, orderFor, repeatedOrder, forkSourceOf } from "./orders.ts";
 import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } from "./spec.ts";

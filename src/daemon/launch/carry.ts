@@ -6,7 +6,7 @@ import { setTranscript, type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { ArchiveRelocation, FileRelocation } from "../../vendors/shared/relocation.ts";
-import { askProgramOf, probeConversation } from "../conversations/probe.ts";
+import { askProgramOf, probeConversation } from "../conversations/probe/probe.ts";
 import { recordEvent } from "../events.ts";
 import { copyWithFirstLine, createSmallFile, firstLineOf, isCopyWithFirstLine } from "./carried-files.ts";
 import type { LaunchServices } from "./services.ts";

@@ -18,7 +18,7 @@ import { projectById } from "../../store/projects.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { isFolder } from "../../state/files.ts";
-import { locationOf } from "../conversations/probe.ts";
+import { locationOf } from "../conversations/probe/probe.ts";
 import { decideStart, otherConfigOf } from "./plan.ts";
 import { probeBinding } from "./probe-binding.ts";
 import { isReplaced, replacedProblem } from "./replaced.ts";

@@ -1,6 +1,6 @@
 import type { LaunchStep } from "../../protocol/records/launch.ts";
 import type { Conversation } from "../../store/conversations.ts";
-import { wasCleared } from "../conversations/bindings.ts";
+import { wasCleared } from "../conversations/binding/bindings.ts";
 import type { LaunchSpec } from "./spec.ts";
 
 // A file of its own, because the rule is looked for by its name.

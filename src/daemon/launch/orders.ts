@@ -11,7 +11,7 @@ import { projectById } from "../../store/projects.ts";
 import { peersOf, type Worker } from "../../store/workers.ts";
 import { startMessageOf, wrappingOf } from "../../launch/prepare.ts";
 import { withoutPrivateEnv } from "../../vendors/index.ts";
-import { locationOf } from "../conversations/probe.ts";
+import { locationOf } from "../conversations/probe/probe.ts";
 import type { LaunchServices } from "./services.ts";
 import { firstPromptOf } from "./first-prompt.ts";
 import { missingVariables } from "./missing-variables.ts";

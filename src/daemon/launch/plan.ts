@@ -18,11 +18,11 @@ import {
   leaveConversation,
   recordTranscript,
   wasCleared,
-} from "../conversations/bindings.ts";
+} from "../conversations/binding/bindings.ts";
 import { isOfOtherNamespace } from "../runs/elsewhere.ts";
 import type { ConversationProbe } from "./probe-binding.ts";
 import type { LaunchServices } from "./services.ts";
-import { locationOf } from "../conversations/probe.ts";
+import { locationOf } from "../conversations/probe/probe.ts";
 import { assertRecorded } from "./recording.ts";
 import { locationForNew, programVariables, type LaunchSpec } from "./spec.ts";
 import { unwritablePlace } from "./writable.ts";

@@ -15,7 +15,7 @@ import { endTornLine } from "../../state/open-regular.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { inspectTree } from "../custody/split.ts";
-import { locationOf, probeConversation } from "../conversations/probe.ts";
+import { locationOf, probeConversation } from "../conversations/probe/probe.ts";
 import { carryConversation, hindered, inPlace, planCarry, type CarryOutcome } from "./carry.ts";
 import type { LaunchServices } from "./services.ts";
 import { unwritableConversation } from "./writable.ts";

@@ -6,7 +6,7 @@ import { unwritableAt } from "../../state/unwritable.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import { locationOf } from "../conversations/probe.ts";
+import { locationOf } from "../conversations/probe/probe.ts";
 import { locationForNew, type LaunchSpec } from "./spec.ts";
 
 // Some programs go on without a word when they cannot write their conversation, and end well: what was said is lost. So every start

@@ -20,7 +20,13 @@ import { assertRecorded } from "../launch/recording.ts";
 import { launchSpecOf, requireAdapter } from "../launch/spec.ts";
 import { projectOf, registerProject } from "./lookup.ts";
 import { assertNotMoved } from "./moved.ts";
-import { belongsTo, bindWorker, bindNewConversation, recordTranscript, twinOf } from "../conversations/bindings.ts";
+import {
+  belongsTo,
+  bindWorker,
+  bindNewConversation,
+  recordTranscript,
+  twinOf,
+} from "../conversations/binding/bindings.ts";
 import { findOrCreateWorker } from "./workers.ts";
 import { assertStopped } from "./claim-refusals.ts";
 

@@ -18,7 +18,7 @@ import { workerById, type Worker } from "../../store/workers.ts";
 import { drillWorker } from "../launch/drill.ts";
 import { recordEvent } from "../events.ts";
 import type { FleetServices } from "../fleet/services.ts";
-import { bindWorker } from "../conversations/bindings.ts";
+import { bindWorker } from "../conversations/binding/bindings.ts";
 import type { FleetMember } from "../fleet/members.ts";
 import { findOrCreateSaved, unknownSavedError } from "./saved.ts";
 

@@ -20,10 +20,10 @@ import { lastTurnOf as lastTurn, turnOfRun, type Turn } from "../../store/turns.
 import { isTurnWorker, type Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { iso } from "../../util/iso.ts";
-import { shownActivity } from "../conversations/attention.ts";
-import { provedOf } from "../conversations/bindings.ts";
-import { isHeadless } from "../conversations/proof.ts";
-import { isSuspended } from "../conversations/suspended.ts";
+import { shownActivity } from "../conversations/attention/attention.ts";
+import { provedOf } from "../conversations/binding/bindings.ts";
+import { isHeadless } from "../conversations/proof/proof.ts";
+import { isSuspended } from "../conversations/follow/suspended.ts";
 import { isOnlyRecorded, placeOf } from "../runs/elsewhere.ts";
 import type { StatusServices } from "./services.ts";
 

@@ -1,5 +1,5 @@
 import type { BaseServices } from "../base-services.ts";
-import type { ConversationTracker } from "../conversations/tracker.ts";
+import type { ConversationTracker } from "../conversations/follow/tracker.ts";
 import type { Couriers } from "../delivery/couriers.ts";
 import type { FleetSupervisor } from "../fleet/supervisor.ts";
 import type { MailRuntime } from "../mail/runtime.ts";

@@ -5,7 +5,7 @@ import { messageById } from "../../store/messages.ts";
 import { markStopped, runById, type Run } from "../../store/runs.ts";
 import { turnOfRun, type Turn } from "../../store/turns.ts";
 import type { TurnFacet, TurnProgress, TurnReader } from "../../vendors/turn.ts";
-import { probeConversation } from "../conversations/probe.ts";
+import { probeConversation } from "../conversations/probe/probe.ts";
 import { askKey } from "../mail/mailbox-change.ts";
 import { turnFiles, type TurnFiles } from "./files.ts";
 import { judgeOutcome, judgeUnfinished, type TurnFacts } from "./judge-turn.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import type { HelpTable } from "../../../src/commands/shared/help-page.ts";
+import type { HelpTable } from "../../../src/commands/shared/verb/help-page.ts";
 import { HELP_GROUPS, VERBS } from "../../../src/commands/verbs.ts";
 import { Home } from "../../support/home.ts";
 

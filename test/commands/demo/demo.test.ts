@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { differences, survivedTable, type Survivor } from "../../../src/commands/demo/survived.ts";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import { finish, Home } from "../../support/home.ts";
-import { PLAIN, sampleWorker } from "../shared/sample-workers.ts";
+import { PLAIN, sampleWorker } from "../shared/table/sample-workers.ts";
 
 /** A home whose temporary files lie in a folder of their own, to see what is left of them. */
 function demoHome(env: Record<string, string> = {}): { home: Home; left: () => string[] } {

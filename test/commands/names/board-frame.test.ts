@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { boardFrame, type BoardState } from "../../../src/commands/names/board-frame.ts";
-import { columnsOf } from "../../../src/commands/shared/columns.ts";
-import { doingTable } from "../../../src/commands/shared/doing-table.ts";
-import { attentionItems } from "../../../src/commands/shared/attention-list.ts";
-import { PLAIN, sampleWorker } from "../shared/sample-workers.ts";
+import { columnsOf } from "../../../src/commands/shared/table/columns.ts";
+import { doingTable } from "../../../src/commands/shared/table/doing-table.ts";
+import { attentionItems } from "../../../src/commands/shared/table/attention-list.ts";
+import { PLAIN, sampleWorker } from "../shared/table/sample-workers.ts";
 
 const HOSTILE = "\u001b]0;x\u0007\u001b[2J\nnext line 漢字漢字漢字漢字漢字漢字";
 const WORKERS = [

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { AttentionItem } from "../../../src/commands/shared/attention-list.ts";
+import type { AttentionItem } from "../../../src/commands/shared/table/attention-list.ts";
 import { Home } from "../../support/home.ts";
 
 interface Overview {

@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
-import { withPrompt } from "../../../src/daemon/conversations/bindings.ts";
+import { withPrompt } from "../../../src/daemon/conversations/binding/bindings.ts";
 import { OWN_PROMPTS_MAX } from "../../../src/limits/index.ts";
 import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
 import type { InstalledPersona } from "../../support/persona.ts";

@@ -5,7 +5,7 @@ import type { Sign } from "../../../protocol/records/conversation.ts";
 import { statIfThere } from "../../../state/files.ts";
 import { conversationOfRun, lastEntryOfRun, type Conversation } from "../../../store/conversations.ts";
 import { adapterOf } from "../../../vendors/index.ts";
-import { probeConversation } from "../probe.ts";
+import { probeConversation } from "../probe/probe.ts";
 import type { ConversationServices } from "../services.ts";
 
 /**

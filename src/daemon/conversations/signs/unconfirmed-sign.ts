@@ -4,7 +4,7 @@ import type { Sign } from "../../../protocol/records/conversation.ts";
 import { lastEntryOfRun } from "../../../store/conversations.ts";
 import type { Run } from "../../../store/runs.ts";
 import type { BaseServices } from "../../base-services.ts";
-import { provedOf } from "../bindings.ts";
+import { provedOf } from "../binding/bindings.ts";
 
 /** Remembers a sign that another conversation is open, before any sign of the right one, which the agent may still be about to open. */
 export class UnconfirmedSign {

@@ -6,7 +6,7 @@ import { ReservedFile } from "../../../state/reserved-file.ts";
 import { runById, type Run } from "../../../store/runs.ts";
 import { parseObject } from "../../../util/fields.ts";
 import type { BaseServices } from "../../base-services.ts";
-import { applySign, recordDetails, type SignOutcome } from "../bindings.ts";
+import { applySign, recordDetails, type SignOutcome } from "../binding/bindings.ts";
 
 /**
  * The signs of all runs that are not in the store yet, because its disk is full, in a file that had its room before. The next daemon
