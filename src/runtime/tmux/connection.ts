@@ -31,6 +31,8 @@ export class TmuxConnection {
   #client: ControlClient | null = null;
   #finding: Promise<ControlClient | null> | null = null;
   #starting: Promise<ControlClient> | null = null;
+  /** Ends when tmux has started the server; rejects never. */
+  #serverStart: Promise<void> | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
   #closed = false;
   /** The mark of the user's own file as it was read last. */
@@ -85,6 +87,7 @@ export class TmuxConnection {
   async #connectPatiently(): Promise<ControlClient | null> {
     const deadline = performance.now() + TMUX_ANSWER_MS;
     for (let tries = 1; ; tries += 1) {
+      await this.#serverStart;
       try {
         return await this.#connect();
       } catch (error) {
@@ -107,11 +110,20 @@ export class TmuxConnection {
     return this.#starting;
   }
 
+  /**
+   * Starts a server, and connects afterwards. tmux 3.3a, as it makes a session, crashes on a control client that has connected and
+   * has not told yet who it is, so that nobody connects meanwhile.
+   */
   async #start(): Promise<ControlClient> {
+    while (this.#finding) {
+      const found = await this.#finding;
+      if (found) return found;
+    }
     const mark = serverMark(this.#options.processes.namespace());
-    await startServer({ ...this.#options, environment: this.#environment }, mark);
-    // A search that began before there was a server may still be under way, and finds none.
-    const client = (await this.find()) ?? (await this.find());
+    const starting = startServer({ ...this.#options, environment: this.#environment }, mark);
+    this.#serverStart = starting.catch(() => undefined).finally(() => (this.#serverStart = null));
+    await starting;
+    const client = await this.find();
     if (client) return client;
     throw new PerdureError("unavailable", `tmux started no server at ${this.#options.socket}.`, {
       hint: `try it by hand: ${anyShellWords([this.#options.file, "-S", this.#options.socket, "new-session"])}`,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { until } from "../../terminal/tmux.ts";
@@ -54,6 +54,26 @@ test("a search for the server that began before there was one does not hide the 
   })();
   await expect(server.ensure().finally(() => looking.abort())).resolves.toBeUndefined();
   await looks;
+});
+
+test("nobody connects while tmux starts the server: tmux 3.3a crashes on a control client that is just connecting", async () => {
+  const file = join(fixture.dir, "tmux");
+  const log = join(fixture.dir, "calls");
+  const slow = `case "$*" in
+    *start-server*) echo starts >> ${log}; sleep 0.3; tmux "$@"; code=$?; echo started >> ${log}; exit $code ;;
+    *attach-session*) echo connects >> ${log}; sleep 0.1 ;;
+  esac
+  exec tmux "$@"`;
+  writeFileSync(file, `#!/bin/sh\n${slow}`, { mode: 0o755 });
+  const server = fixture.server({ tmux: { ...findTmux(process.env.PATH), file } });
+  const looking = new AbortController();
+  const looks = (async () => {
+    while (!looking.signal.aborted) await server.panes();
+  })();
+  await server.ensure().finally(() => looking.abort());
+  await looks;
+  const calls = readFileSync(log, "utf8").split("\n");
+  expect(calls[calls.indexOf("starts") + 1]).toBe("started");
 });
 
 /** Takes another title at each USR1. */
