@@ -25,6 +25,7 @@ export const TURN_ORDERS: TurnOrders = {
       if (word === "pass") await pass(argument);
       if (word === "say") answer = argument;
       if (word === "say-nothing") answer = "";
+      if (word === "say-half") answer = "half \ud83d";
       if (word === "login") leave("Not logged in. Please log in and start again.");
       if (word === "limit") leave("Usage limit reached. It resets tomorrow.");
       if (word === "fail") leave(argument);

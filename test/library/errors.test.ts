@@ -29,6 +29,9 @@ const MISTAKES: [what: string, make: () => Promise<unknown>][] = [
   ["nobody to send to", () => perdure.send(nothing, "x")],
   ["nothing to send", () => perdure.send("coder", nothing)],
   ["a text that is too long", () => perdure.send("operator", "x".repeat(bounds.messageBytes + 1))],
+  ["half of a character to send", () => perdure.send("operator", "half \ud83d")],
+  ["half of a character to ask", () => perdure.ask("operator", "half \ud83d")],
+  ["half of a character in a file's name", () => perdure.send("operator", "x", { attach: ["half \ud83d"] })],
   ["somebody unknown to send to", () => perdure.send("nobody-here", "x")],
   ["an unknown message to reply to", () => perdure.reply("no-such-id", "x")],
   ["an unknown worker to stop", () => perdure.stop("nobody-here")],
@@ -55,6 +58,11 @@ it.each(MISTAKES)("%s is a PerdureError", async (_what, make) => {
   );
   expect(thrown).toBeInstanceOf(PerdureError);
   expect((thrown as PerdureError).code).not.toBe("internal");
+});
+
+it("keeps the store whole, whatever was refused", async () => {
+  const [message] = (await home.json<{ messages: { body: string }[] }>(["mail", "--state", "all"])).messages;
+  expect(message?.body).toBe("x");
 });
 
 it("says what is wrong with perdure.toml, as a PerdureError", async () => {

@@ -7,7 +7,7 @@ import type { PinnedWorker } from "./pinned.ts";
 import { ARGUMENTS_BYTES_MAX, ATTACHMENTS_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkMessageBytes, MESSAGE_ID, type MessageRecord } from "../../protocol/records/mail.ts";
+import { checkMessageText, MESSAGE_ID, type MessageRecord } from "../../protocol/records/mail.ts";
 import { shorten } from "../../protocol/names.ts";
 import { isBelowService, isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
@@ -88,7 +88,7 @@ export function messageBody(argument: string | undefined, values: Invocation["va
     });
   }
   if (text === argument) checkArgument(text, verb);
-  checkMessageBytes(text);
+  checkMessageText(text);
   return text;
 }
 

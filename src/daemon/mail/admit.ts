@@ -4,7 +4,7 @@ import { findWaitCycle } from "../../core/ask-cycle.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
-import { checkMessageBytes, OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
+import { checkMessageText, OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById } from "../../store/messages.ts";
 import { hopsOfRun } from "../../store/wakes.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
@@ -41,6 +41,7 @@ export interface MailDraft {
  */
 export function admit(services: MailServices, sender: Sender, recipient: Recipient, draft: MailDraft): Admitted {
   const { project, worker, renamedFrom } = recipient;
+  const bytes = checkMessageText(draft.body);
   const to = worker ? formatAddress(project.slug, worker.name) : OPERATOR;
   const outlook = worker === null ? null : services.mail.outlookOf(worker.id);
   const digest = digestOfMessage({
@@ -59,7 +60,6 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
     const uid = messageUid(services, known.id);
     return { id: known.id, uid, to, state: known.state, seq: known.seq, renamedFrom, again: true, outlook };
   }
-  const bytes = checkMessageBytes(draft.body);
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
   assertSendRate(services, sender);
   if (draft.waits) assertNoWaitCycle(services, sender, recipient, to);

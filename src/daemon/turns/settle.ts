@@ -57,7 +57,8 @@ function answer(
   // Its agent has replied by itself, or nobody waits for it any more.
   if (ask.state !== "injected") return { outcome: "done", reason: `the ask is ${ask.state}` };
   try {
-    const body = fitting(text, run);
+    // A program can print half of a character, as JSON, and no message has one.
+    const body = fitting(text.toWellFormed(), run);
     replyTo(services, senderOf(services, run), ask, {
       id: services.mail.mintId(),
       isFirst: true,

@@ -17,7 +17,8 @@ import { SESSION_ID } from "../records/conversation.ts";
 export const text = (most: number): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(most));
 export const whole = (least: number, most: number): z.ZodMiniNumberFormat => z.int().check(z.gte(least), z.lte(most));
 
-export const path = text(4096).check(z.startsWith("/"));
+/** A path has no NUL in it, nor half of a character: no file could be called that. */
+export const path = text(4096).check(z.startsWith("/"), z.regex(/^[^\0\p{Surrogate}]*$/u));
 // The limit is above that of a legal name, so that the answer can say what is wrong with a long one.
 export const name = text(4 * NAME_CHARS_MAX);
 export const runId = text(255);

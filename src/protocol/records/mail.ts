@@ -39,8 +39,16 @@ export function isFileSender(name: string): boolean {
   return name.startsWith(FILE_SENDER);
 }
 
-/** Returns the bytes of a text; throws if they are more than a message may have. */
-export function checkMessageBytes(text: string): number {
+/**
+ * Returns the bytes of a text; throws if they are more than a message may have, or if the text has half of a character in it, which no
+ * file could keep: it would not be the text that was sent.
+ */
+export function checkMessageText(text: string): number {
+  if (!text.isWellFormed()) {
+    throw new PerdureError("usage", "The text has half of a character in it (a lone surrogate).", {
+      hint: "send whole characters: in JavaScript, text.toWellFormed()",
+    });
+  }
   const bytes = Buffer.byteLength(text);
   if (bytes <= MESSAGE_BYTES_MAX) return bytes;
   throw new PerdureError("usage", `The message has ${bytes} bytes; the limit is ${MESSAGE_BYTES_MAX}.`, {

@@ -93,6 +93,11 @@ describe("a worker of turns", () => {
     expect(stdout.trim()).toBe("the final word");
   });
 
+  test("sends an answer that has half of a character in it, with a mark in its place", async () => {
+    const { code, stdout } = await home.ask("w-5", "[[say-half]] go");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "half \ufffd\n" });
+  });
+
   test("an ask of another worker of the fleet is answered to that worker", async () => {
     const answer = await home.perdure(["ask", "w-6", "[[sleep 50]] hello"]);
     expect(answer.code).toBe(0);

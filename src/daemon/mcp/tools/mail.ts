@@ -1,7 +1,7 @@
 import { INBOX_TOOL_MESSAGES, TOOL_MAIL_BYTES_MAX } from "../../../limits/index.ts";
 import { PerdureError } from "../../../protocol/errors.ts";
 import { parseRecipient } from "../../../protocol/names.ts";
-import { checkMessageBytes, type MessageRecord } from "../../../protocol/records/mail.ts";
+import { checkMessageText, type MessageRecord } from "../../../protocol/records/mail.ts";
 import { objectSchema, textArgument, textField, type Arguments, type Tool, type ToolCall } from "../tool.ts";
 import { handOverIfWhole, MARK, MESSAGE, messageOf } from "./messages.ts";
 import { partsOf } from "./parts.ts";
@@ -162,6 +162,6 @@ async function take(call: ToolCall): Promise<MessageRecord[]> {
 /** Returns the text of a message; throws if it is too long. */
 export function bodyOf(args: Arguments): string {
   const body = textArgument(args, "text");
-  checkMessageBytes(body);
+  checkMessageText(body);
   return body;
 }
