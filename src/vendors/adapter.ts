@@ -196,7 +196,7 @@ interface LivenessFacet {
    */
   inspect(configDir: string, pid: number, processes: ProcessView): Sign[];
   /** Returns the live processes that have a conversation open, the worker's own included. */
-  holders(location: SessionLocation, processes: ProcessView): Holder[];
+  holders(location: SessionLocation, processes: ProcessView): Holder[] | Promise<Holder[]>;
   /** Reads what an injected hook was told; null when it says nothing about the conversation. */
   onHook?(event: Readonly<Record<string, unknown>>): Sign | null;
   /** The events that `onHook` reads are left by code inside the program's process, and not by a command that anybody in the run can call. */
@@ -267,7 +267,7 @@ export interface ProcessView {
   inspect(pid: number): { pid: number; parentPid: number; startedAt: string } | null;
   openFiles(pid: number): string[];
   /** Returns the processes that hold a lock of the kernel on the file. */
-  lockHolders(file: string): number[];
+  lockHolders(file: string): Promise<number[]>;
   /** Returns the command lines of all processes of this user, as far as they can be read. */
   commandLines(): readonly CommandLine[];
   /** Keeps an answer for a while, in a view that keeps its answers. */

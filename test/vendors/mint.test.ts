@@ -68,7 +68,7 @@ test("a conversation is opened and written down, and nothing keeps running", asy
   const id = await mint([SCRIPTED]);
   const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };
   expect(await codex.storage.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
-  expect(codex.liveness.holders(place, processTable())).toEqual([]);
+  expect(await codex.liveness.holders(place, processTable())).toEqual([]);
   expect(await noneLeft()).toBe(true);
   const resumed = codex.launch.plan({
     step: "new",
@@ -94,7 +94,7 @@ test("the real codex does the same, cut off from the network", async ({ skip }) 
   const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };
   expect(await codex.storage.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(await noneLeft()).toBe(true);
-  expect(codex.liveness.holders(place, processTable())).toEqual([]);
+  expect(await codex.liveness.holders(place, processTable())).toEqual([]);
 });
 
 test.for(["workspace-write", "danger-full-access"])(

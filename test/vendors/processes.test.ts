@@ -5,7 +5,7 @@ import { filled, folder, placeIn, put, VENDORS, type ProcessCase } from "./fixtu
 describe.each(VENDORS)("$vendor", (vendor) => {
   const { adapter } = vendor;
 
-  test.each(vendor.processes)("$what", (given) => {
+  test.each(vendor.processes)("$what", async (given) => {
     const dir = folder();
     for (const [path, content] of Object.entries(given.files ?? {})) {
       put(dir, path, typeof content === "string" ? content : JSON.stringify(content));
@@ -20,7 +20,7 @@ describe.each(VENDORS)("$vendor", (vendor) => {
       expect(shown).toEqual(signs.map((sign) => ({ means: "open", ...sign })));
       for (const { evidence } of seen) expect(evidence).toMatch(/\w/);
     }
-    const holders = adapter.liveness.holders(placeIn(dir, vendor), view);
+    const holders = await adapter.liveness.holders(placeIn(dir, vendor), view);
     expect(new Set(holders.map(({ pid }) => pid))).toEqual(new Set(given.holders));
     expect(holders).toHaveLength(given.holders.length);
     for (const { evidence } of holders) expect(evidence).toMatch(/\w/);
@@ -39,7 +39,7 @@ function viewOf(
       return startedAt === undefined ? null : { pid, parentPid: parents[String(pid)] ?? 1, startedAt };
     },
     openFiles: (pid) => (open[String(pid)] ?? []).map(inConfig),
-    lockHolders: (file) => Object.entries(locks).find(([path]) => inConfig(path) === file)?.[1] ?? [],
+    lockHolders: (file) => Promise.resolve(Object.entries(locks).find(([path]) => inConfig(path) === file)?.[1] ?? []),
     commandLines: () => Object.entries(argv).map(([pid, words]) => ({ pid: Number(pid), argv: words })),
   };
 }

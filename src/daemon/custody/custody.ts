@@ -91,16 +91,16 @@ export class Custody {
    */
   async restore(
     conversation: Conversation,
-    { all = false, assertUnused }: { all?: boolean; assertUnused?: () => void } = {},
+    { all = false, assertUnused }: { all?: boolean; assertUnused?: () => Promise<void> } = {},
   ): Promise<Restored | null> {
     const { transcript } = conversation;
     const before = await this.#files.sizesOf(conversation);
     return this.#copying.run(conversation.id, async () => {
       const record = custodyOf(this.#services.db, conversation.id);
       if (record === null || !(await this.#files.isIntact(conversation.id))) return null;
+      await assertUnused?.();
       // Reading the whole copy took a while, in which somebody may have restored or continued the conversation.
       if ((await this.#files.sizesOf(conversation)) !== before) return null;
-      assertUnused?.();
       const archive = adapterOf(conversation.vendor)?.storage.archive;
       if (archive) {
         const { code, stderr } = await askProgramOf(
@@ -121,7 +121,7 @@ export class Custody {
   }
 
   /** Takes the worker's own side of a split as the conversation; the whole transcript is set aside, in custody. */
-  async restoreOwnBranch(conversation: Conversation, assertUnused: () => void): Promise<Restored | null> {
+  async restoreOwnBranch(conversation: Conversation, assertUnused: () => Promise<void>): Promise<Restored | null> {
     const { transcript } = conversation;
     return this.#copying.run(conversation.id, async () => {
       const text = await ownBranchOf(this.#services, conversation);
@@ -129,8 +129,8 @@ export class Custody {
       const before = sizeOf(transcript);
       const aside = freeName(`${this.#files.targetOf(conversation.id)}.split`);
       await copyWhole(transcript, aside);
+      await assertUnused();
       if (sizeOf(transcript) !== before) return null;
-      assertUnused();
       writeFileAtomic(transcript, text);
       const bytes = Buffer.byteLength(text);
       await this.#recordRestored(conversation, { bytes, missingBytes: 0, aside });

@@ -62,27 +62,32 @@ export async function probeBinding(
   if (!conversation || !adapter) return { ...NOTHING, conversationId: conversation?.id ?? null };
   // What the last run wrote is its proof, and has to be checked before anybody writes more.
   await services.conversations.finalCheckDone(conversation.id);
-  const holders = adapter.liveness.holders(locationOf(conversation), services.processes);
+  const place = locationOf(conversation);
+  // At once: the kernel may take 20 ms to list the locks.
+  const [holders, archived = null, onDisk] = await Promise.all([
+    adapter.liveness.holders(place, services.processes),
+    adapter.storage.archivedBy?.(place),
+    probeConversation(services, conversation),
+  ]);
   const holder = holders.find(({ pid }) => !isOwn(pid)) ?? null;
-  const archived = (await adapter.storage.archivedBy?.(locationOf(conversation))) ?? null;
   // What its user has put away is not lost, and nothing is put back in its place.
   if (archived !== null) {
     const hasCopy = drill === true && (await services.custody.hasIntactCopy(conversation.id));
     return { ...NOTHING, conversationId: conversation.id, archived: withVariables(archived, conversation), hasCopy };
   }
-  const probed = await withStem(services, conversation, await probeConversation(services, conversation), drill);
+  const probed = await withStem(services, conversation, onDisk, drill);
   const found = await services.custody.checkAgainstCopy(conversation, probed, drill);
   const lost = holder === null && services.custody.isLost(conversation, found);
   const atPlace = unwritableConversation(conversation, found, lost);
   const restored = lost && atPlace === null ? await restoredCopy(services, conversation, drill) : null;
   const present = restored ? await afterRestore(services, conversation, restored, drill) : found;
   const mayCarry = resumes && holder === null && atPlace === null && !(drill && restored);
-  const place = mayCarry
+  const placed = mayCarry
     ? await carryOrPredict(services, conversation, present, drill)
     : { ...inPlace(present), unwritable: atPlace };
-  const { carried, obstacle, unwritable } = place;
+  const { carried, obstacle, unwritable } = placed;
   const mayWrite = resumes && holder === null && !drill && adapter.storage.gluesToTornLine === true;
-  const transcript = mayWrite && atPlace === null ? await withEndedLine(place.transcript) : place.transcript;
+  const transcript = mayWrite && atPlace === null ? await withEndedLine(placed.transcript) : placed.transcript;
   // The copy is updated before the start, because some vendors delete old conversations when they start.
   if (transcript.state === "good" && !drill) {
     await services.custody.updateCopy(conversation.id, {

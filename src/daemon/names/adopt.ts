@@ -44,7 +44,8 @@ export async function adoptConversation(services: LaunchServices, params: CallPa
     params.transcript ?? null,
     programAsker(adapter, { command: adapter.command, cwd, environment, variables }),
   );
-  assertAdoptable(params, transcript, adapter.liveness.holders(location, services.processes)[0] ?? null);
+  const [holder = null] = await adapter.liveness.holders(location, services.processes);
+  assertAdoptable(params, transcript, holder);
   assertAdoptedRecorded(services, params, adapter, location);
   const adopted = await services.writer.write(() => {
     const project = projectOf(services, params.target) ?? registerProject(services, params.target.here);

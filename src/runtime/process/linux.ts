@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { isErrno } from "../../state/files.ts";
 import { statFiles } from "./stat-files.ts";
 import type { ProcessInfo, ProcessTable } from "./types.ts";
@@ -53,9 +54,10 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       const opened = new Set(own.flatMap((pid) => openFiles(`${proc}/${pid}/fd`)));
       return files.filter((file) => opened.has(file));
     },
-    lockHolders(file) {
+    async lockHolders(file) {
       const node = statSync(file, { throwIfNoEntry: false })?.ino;
-      const held = lockLines(read(`${proc}/locks`) ?? "").filter((lock) => lock.node === node);
+      if (node === undefined) return [];
+      const held = lockLines(await readBeside(`${proc}/locks`)).filter((lock) => lock.node === node);
       if (held.length === 0) return [];
       // Another file system may have a file with the same inode: the holder has this path open.
       const path = realPathIfThere(file);
@@ -181,6 +183,16 @@ function isOwnProcess(folder: string): boolean {
     return statSync(folder).uid === process.getuid?.() || process.getuid?.() === 0;
   } catch (error) {
     if (isErrno(error, "ENOENT", "ESRCH")) return false;
+    throw error;
+  }
+}
+
+/** Reads a file beside the event loop: to list its locks, the kernel may wait 10 to 20 ms for every processor. */
+async function readBeside(file: string): Promise<string> {
+  try {
+    return await readFile(file, "latin1");
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "EACCES", "EPERM")) return "";
     throw error;
   }
 }

@@ -32,7 +32,7 @@ export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
     // Asked about several files at once, lsof fails if one of them is not open.
     openAmong: (files) => files.filter((file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])).length > 0),
     // macOS does not tell who holds a lock, so every process with the file open counts.
-    lockHolders: (file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])),
+    lockHolders: (file) => Promise.resolve(numbers(run("/usr/sbin/lsof", ["-t", "--", file]))),
     commandLines() {
       const rows = run("/bin/ps", ["-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]);
       return rows.split("\n").flatMap((row) => {

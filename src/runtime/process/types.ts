@@ -34,7 +34,7 @@ export interface ProcessTable {
   /** Returns those of the files, each by its real path, that some process of this user has open. */
   openAmong(files: readonly string[]): string[];
   /** Returns the processes that hold a kernel lock on the file. */
-  lockHolders(file: string): number[];
+  lockHolders(file: string): Promise<number[]>;
   /** Returns the command line of every process of this user. */
   commandLines(): { pid: number; argv: string[] }[];
   /** Returns every live process of this user that was started with `name=value`. */

@@ -232,9 +232,10 @@ function spelled({ text, kind, option }: Token): string[] {
 }
 
 /** The lock file stays after an exit and proves nothing; the lock on it does. */
-function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
+async function holders({ id, configDir }: SessionLocation, processes: ProcessView): Promise<Holder[]> {
   const file = join(configDir, LOCKS, `${id}.lock`);
-  return processes.lockHolders(file).map((pid) => ({ pid, evidence: "codex's writer lock" }));
+  const pids = await processes.lockHolders(file);
+  return pids.map((pid) => ({ pid, evidence: "codex's writer lock" }));
 }
 
 /**

@@ -147,7 +147,7 @@ test("on macOS a run is found by its whole variable", () => {
   expect(table.withVariable("PERDURE_RUN", "none")).toEqual([]);
 });
 
-test("on macOS children, open files and lock holders are read from pgrep and lsof", () => {
+test("on macOS children, open files and lock holders are read from pgrep and lsof", async () => {
   const LSOF =
     "p501\nfcwd\nn/Users/me/api\nf3\nn/Users/me/.v/a b.lock\nf4\nn->0x9f3c\nf5\nn127.0.0.1:52100->127.0.0.1:443\n";
   const asked: string[] = [];
@@ -158,7 +158,7 @@ test("on macOS children, open files and lock holders are read from pgrep and lso
   });
   expect(table.children(501)).toEqual([502, 503]);
   expect(table.openFiles(501)).toEqual(["/Users/me/api", "/Users/me/.v/a b.lock"]);
-  expect(table.lockHolders("/Users/me/.v/a b.lock")).toEqual([501]);
+  expect(await table.lockHolders("/Users/me/.v/a b.lock")).toEqual([501]);
   expect(table.openAmong(["/Users/me/.v/a b.lock"])).toEqual(["/Users/me/.v/a b.lock"]);
   expect(asked).toEqual([
     "/usr/bin/pgrep -P 501",
@@ -167,12 +167,12 @@ test("on macOS children, open files and lock holders are read from pgrep and lso
     "/usr/sbin/lsof -t -- /Users/me/.v/a b.lock",
   ]);
   const nothing = macosProcesses(() => "");
-  expect([nothing.children(1), nothing.openFiles(1), nothing.lockHolders("/x"), nothing.openAmong(["/x"])]).toEqual([
-    [],
-    [],
-    [],
-    [],
-  ]);
+  expect([
+    nothing.children(1),
+    nothing.openFiles(1),
+    await nothing.lockHolders("/x"),
+    nothing.openAmong(["/x"]),
+  ]).toEqual([[], [], [], []]);
 });
 
 test("a process that is asked about again and again is gone as soon as it has ended", async () => {

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
@@ -70,9 +70,9 @@ test("a lock is its holder's: not one's who waits for it, only reads, or has the
   await started("sh", ["-c", `exec 9< "$0"; echo open; flock 9`, file]);
   await started("flock", ["-s", other, "sh", "-c", "echo held; read x"]);
   symlinkSync(file, join(dir, "link"));
-  expect(table.lockHolders(file)).toEqual([child.pid]);
-  expect(table.lockHolders(join(dir, "link"))).toEqual([child.pid]);
-  expect([table.lockHolders(other), table.lockHolders(join(dir, "none"))]).toEqual([[], []]);
+  expect(await table.lockHolders(file)).toEqual([child.pid]);
+  expect(await table.lockHolders(join(dir, "link"))).toEqual([child.pid]);
+  expect([await table.lockHolders(other), await table.lockHolders(join(dir, "none"))]).toEqual([[], []]);
 });
 
 test("a lock outlives who took it, in whoever shares the open file", async ({ skip }) => {
@@ -82,10 +82,10 @@ test("a lock outlives who took it, in whoever shares the open file", async ({ sk
   const gone = once(child, "exit");
   child.kill("SIGKILL");
   await gone;
-  expect(processTable().lockHolders(file)).toEqual([Number(said)]);
+  expect(await processTable().lockHolders(file)).toEqual([Number(said)]);
 });
 
-test("a lock on a file of the same number in another file system is not this one's", () => {
+test("a lock on a file of the same number in another file system is not this one's", async () => {
   const file = join(dir, "a.lock");
   writeFileSync(file, "");
   const node = statSync(file).ino;
@@ -106,5 +106,18 @@ test("a lock on a file of the same number in another file system is not this one
 5: OFDLCK ADVISORY  WRITE -1 fe:01:${node} 0 0
 `,
   );
-  expect(linuxProcesses(dir).lockHolders(file)).toEqual([11]);
+  expect(await linuxProcesses(dir).lockHolders(file)).toEqual([11]);
+});
+
+test("while the kernel lists its locks, others are served", async () => {
+  const file = join(dir, "a.lock");
+  writeFileSync(file, "");
+  mkdirSync(join(dir, "11", "fd"), { recursive: true });
+  symlinkSync(file, join(dir, "11", "fd", "3"));
+  // The list comes from a fifo whose writer gets it from us, and gives up if it has to wait.
+  execFileSync("mkfifo", [join(dir, "locks")]);
+  const kernel = spawn("bash", ["-c", `read -t 5 line; echo "$line" > "$0"`, join(dir, "locks")]);
+  const holders = linuxProcesses(dir).lockHolders(file);
+  kernel.stdin.end(`1: FLOCK  ADVISORY  WRITE 11 fe:01:${statSync(file).ino} 0 EOF\n`);
+  expect(await holders).toEqual([11]);
 });

@@ -21,18 +21,18 @@ export async function restoreConversationCall(
 ): Promise<CallResults["restoreConversation"]> {
   const { worker, address } = findWorker(services, params.target);
   const conversation = boundConversation(services.db, worker);
-  const assertUnused = (): void => {
+  const assertUnused = async (): Promise<void> => {
+    const adapter = conversation && adapterOf(conversation.vendor);
+    const holders = adapter ? await adapter.liveness.holders(locationOf(conversation), services.processes) : [];
     const now = workerById(services.db, worker.id);
     if (now) assertStopped(services, now);
-    const [holder] = conversation
-      ? (adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), services.processes) ?? [])
-      : [];
+    const [holder] = holders;
     if (!holder) return;
     throw new PerdureError("refused", `The conversation of ${address} is open in pid ${holder.pid}.`, {
       hint: `quit it in pid ${holder.pid} first`,
     });
   };
-  assertUnused();
+  await assertUnused();
   if (conversation) assertRestorable(address, worker, conversation);
   const restored = conversation && (await restoreOwn(services, conversation, assertUnused));
   if (!conversation || !restored) {
@@ -55,7 +55,7 @@ export async function restoreConversationCall(
 async function restoreOwn(
   { custody }: Services,
   conversation: Conversation,
-  assertUnused: () => void,
+  assertUnused: () => Promise<void>,
 ): Promise<Restored | null> {
   const own = await custody.restoreOwnBranch(conversation, assertUnused);
   if (own === null) return custody.restore(conversation, { all: true, assertUnused });

@@ -92,7 +92,7 @@ async function carryAll(services: Services, { id }: Project): Promise<Pick<Proje
   const left: ProjectMove["left"] = [];
   for (const worker of workersOfProject(services.db, id)) {
     const conversation = boundConversation(services.db, worker);
-    if (conversation === null || isOpen(services, conversation)) continue;
+    if (conversation === null || (await isOpen(services, conversation))) continue;
     const transcript = await probeConversation(services, conversation);
     const outcome = await carryConversation(services, conversation, transcript);
     if (outcome.carried) carried.push(worker.name);
@@ -101,8 +101,8 @@ async function carryAll(services: Services, { id }: Project): Promise<Pick<Proje
   return { carried, left };
 }
 
-function isOpen(services: Services, conversation: Conversation): boolean {
-  const holders = adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), services.processes);
+async function isOpen(services: Services, conversation: Conversation): Promise<boolean> {
+  const holders = await adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), services.processes);
   return (holders?.length ?? 0) > 0;
 }
 

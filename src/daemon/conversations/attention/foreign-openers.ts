@@ -44,8 +44,8 @@ export class ForeignOpeners {
     if (own.length === 0) return;
     // A suspect is checked against the live process table, not the cached one.
     const view = this.#suspects.length > 0 ? this.#services.processes : this.#recentProcesses;
-    const holders = this.#adapter.liveness.holders(locationOf(conversation), view).map(({ pid }) => pid);
-    const others = holders.filter((pid) => !own.includes(pid));
+    const holders = await this.#adapter.liveness.holders(locationOf(conversation), view);
+    const others = holders.map(({ pid }) => pid).filter((pid) => !own.includes(pid));
     // Only a process that is seen twice counts: between fork and exec a child has its parent's files open.
     const confirmed = others.filter((pid) => this.#suspects.includes(pid));
     if (others.length > confirmed.length) this.checkNow();

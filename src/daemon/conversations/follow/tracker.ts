@@ -94,7 +94,8 @@ export class ConversationTracker {
           this.#services,
           run,
           (exit) => this.applyFinalSigns(run, exit),
-          (conversation) => follower.foreignOpeners.hadForeignOpener || this.#isOpen(conversation, run.pid),
+          async (conversation) =>
+            follower.foreignOpeners.hadForeignOpener || (await this.#isOpen(conversation, run.pid)),
         ),
       )
       .catch((error: unknown) => {
@@ -303,7 +304,7 @@ export class ConversationTracker {
   ): Promise<void> {
     try {
       // Nobody of the run is left: whoever has the conversation open now may have written to it, too.
-      const hadForeignOpener = seen || this.#isOpen(conversation, run.pid);
+      const hadForeignOpener = seen || (await this.#isOpen(conversation, run.pid));
       clearHookEvents(this.#services.runs.runDir(run.id));
       const judged = await this.#judged.get(run.id);
       this.#judged.delete(run.id);
@@ -323,10 +324,10 @@ export class ConversationTracker {
     }
   }
 
-  #isOpen(conversation: Conversation, wrapperPid: number): boolean {
+  async #isOpen(conversation: Conversation, wrapperPid: number): Promise<boolean> {
     const { processes } = this.#services;
-    const holders = adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), processes) ?? [];
-    return holders.some(({ pid }) => pid !== wrapperPid);
+    const holders = await adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), processes);
+    return holders?.some(({ pid }) => pid !== wrapperPid) ?? false;
   }
 
   /** Updates the copy of a conversation; finds its transcript first if the run left it before that was done. */

@@ -46,9 +46,9 @@ async function listConversations(
   const configDir = realPath(resolve(cwd, dir));
   const ask = programAsker(adapter, { command: adapter.command, cwd, environment, variables });
   const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
-  return conversations.map(({ id, cwd: began, words, atMs }) => {
+  const records = conversations.map(async ({ id, cwd: began, words, atMs }) => {
     const location = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
-    const [holder] = adapter.liveness.holders(location, services.processes);
+    const [holder] = await adapter.liveness.holders(location, services.processes);
     return {
       id,
       vendor: adapter.vendor,
@@ -59,6 +59,7 @@ async function listConversations(
       worker: ownerOf(services, adapter.vendor, configDir, id),
     };
   });
+  return Promise.all(records);
 }
 
 function ownerOf(services: AdoptableServices, vendor: string, configDir: string, id: string): string | null {

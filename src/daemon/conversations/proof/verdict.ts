@@ -27,7 +27,7 @@ export async function judgeEnd(
   services: ConversationServices,
   run: Run,
   applyFinalSigns: (exit: number | null) => void,
-  hadForeignOpener: (conversation: Conversation) => boolean,
+  hadForeignOpener: (conversation: Conversation) => Promise<boolean>,
 ): Promise<Transcript | null> {
   const exit = parseExitCode(readIfReadable(join(services.runs.runDir(run.id), EXIT_FILE), RUN_FILE_BYTES_MAX));
   await services.writer.write(() => applyFinalSigns(exit));
@@ -39,7 +39,7 @@ export async function judgeEnd(
   if (services.runs.processesAtEnd(run).some(isOther)) return null;
   const transcript = await probeConversation(services, conversation);
   const interrupted = wasInterrupted(services, run);
-  const facts = { exit, interrupted, mustBeWritten: false, hadForeignOpener: hadForeignOpener(conversation) };
+  const facts = { exit, interrupted, mustBeWritten: false, hadForeignOpener: await hadForeignOpener(conversation) };
   await services.writer.write(() => finishProof(services, run, transcript, facts));
   return transcript;
 }
