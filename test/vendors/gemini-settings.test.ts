@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -13,6 +14,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { MergedSettings } from "../../src/vendors/adapter.ts";
 import { gemini } from "../../src/vendors/gemini/index.ts";
+import type { LaunchFile } from "../../src/vendors/launch-plan.ts";
 import { folder, put } from "./fixtures.ts";
 
 const MINE = `// mine
@@ -34,6 +36,8 @@ class Started {
   readonly home = folder();
   readonly runDir = join(folder(), "run-1");
   readonly file = join(this.home, ".gemini", "settings.json");
+  /** In the order in which they are written. */
+  readonly files: readonly LaunchFile[];
 
   constructor(text: string | null) {
     mkdirSync(dirname(this.file));
@@ -52,7 +56,8 @@ class Started {
       configDir: this.home,
     };
     const plan = gemini.launch.plan(request);
-    for (const { name, text: content } of gemini.launch.withTools?.(plan, request).files ?? []) {
+    this.files = gemini.launch.withTools?.(plan, request).files ?? [];
+    for (const { name, text: content } of this.files) {
       mkdirSync(dirname(join(this.runDir, name)), { recursive: true });
       writeFileSync(join(this.runDir, name), content);
     }
@@ -80,6 +85,21 @@ test("nothing changed, or only written anew: the user's file is not touched", ()
   expect(run.merge()).toBeNull();
   run.changes(() => undefined);
   expect(run.merge()).toBeNull();
+  expect(run.text()).toBe(MINE);
+});
+
+test("a start that is still writing its files changes nothing", () => {
+  const run = new Started(MINE);
+  const whole = run.files.map(
+    ({ name }) => [join(run.runDir, name), readFileSync(join(run.runDir, name), "utf8")] as const,
+  );
+  for (const [file] of whole) rmSync(file);
+  for (const [file, text] of whole) {
+    for (const written of ["", text]) {
+      writeFileSync(file, written);
+      expect(run.merge()).toBeNull();
+    }
+  }
   expect(run.text()).toBe(MINE);
 });
 

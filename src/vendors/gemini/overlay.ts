@@ -64,7 +64,8 @@ export function overlayOf(
   general: Readonly<Record<string, unknown>>,
 ): Overlay {
   const text = settingsWith(home, runDir, hooks, general);
-  const settings = [OVERLAY_SETTINGS, WRITTEN_SETTINGS].map((name) => ({ name, text }));
+  // In this order: whoever finds the settings of the overlay finds all that they are compared with.
+  const settings = [WRITTEN_SETTINGS, OVERLAY_SETTINGS].map((name) => ({ name, text }));
   return {
     files: [...settings, hookScript(runDir, notIts(runDir))],
     mirrors: [

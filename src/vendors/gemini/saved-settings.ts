@@ -19,8 +19,9 @@ export function mergeSavedSettings(runDir: string, home: string): MergedSettings
   const [before, now] = [written, copy].map((file) => readBounded(file, VENDOR_FILE_BYTES_MAX));
   // The run of an older perdure has no second copy, and one that is being prepared has neither.
   if (typeof before !== "string" || typeof now !== "string" || before === now) return null;
-  // Gemini empties the file before it writes it. Nothing in it would read as: everything was removed.
-  if (now.trim() === "") return null;
+  // Gemini empties the file before it writes it. Nothing in it would read as: everything was removed; nothing in the other, which a
+  // start is writing, as: everything of ours was chosen by the user.
+  if (now.trim() === "" || before.trim() === "") return null;
   if (!now.startsWith("{")) throw new PerdureError("usage", `${copy} cannot be read: it has no settings in it.`);
   const changes = changesBetween(parsedSettings(written, before), parsedSettings(copy, now), runDir);
   const file = settingsFile(home);
