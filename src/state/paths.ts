@@ -127,9 +127,20 @@ function socketPath(dir: string, env: Environment): string {
   });
 }
 
-/** Returns HOME, else the home of the user's passwd entry; `node:os` costs 1 ms, so it is loaded only then. */
+/**
+ * Returns HOME, else the home of the user's passwd entry; `node:os` costs 1 ms, so it is loaded only then. Its `homedir()` would
+ * return the HOME of this process, and the environment may be another one's.
+ */
 export function homeDir(env: Environment): string {
-  return env.HOME ? absolute("HOME", env.HOME) : process.getBuiltinModule("node:os").homedir();
+  if (env.HOME) return absolute("HOME", env.HOME);
+  try {
+    return process.getBuiltinModule("node:os").userInfo().homedir;
+  } catch (error) {
+    throw new PerdureError("usage", "HOME is not set, and this user has no entry in passwd that says where home is.", {
+      hint: "export HOME=/an/absolute/path",
+      cause: error,
+    });
+  }
 }
 
 function absolute(variable: string, value: string): string {

@@ -9,7 +9,7 @@ export async function runProgram(
   input: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<string | null> {
-  const cwd = environment.HOME ?? "/";
+  const cwd = environment.HOME || "/";
   const program = findProgram(word.replace(/^~\//, `${cwd}/`), environment.PATH, cwd);
   if ("missing" in program) return program.missing;
   // The child leads a process group, so that its own children are ended with it.

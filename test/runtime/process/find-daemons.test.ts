@@ -1,11 +1,14 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { findDaemons, type ProcessInfo, type ProcessTable } from "../../../src/runtime/process/index.ts";
 import { statePaths } from "../../../src/state/paths.ts";
 
 const HOME = "/home/someone";
 const paths = statePaths({ HOME });
 
-function tableOf(processes: readonly Pick<ProcessInfo, "pid" | "parentPid">[]): ProcessTable {
+function tableOf(
+  processes: readonly Pick<ProcessInfo, "pid" | "parentPid">[],
+  home: string | null = HOME,
+): ProcessTable {
   const table: Partial<ProcessTable> = {
     commandLines: () => processes.map(({ pid }) => ({ pid, argv: ["/usr/bin/node", "/opt/perdure/dist/daemon.cjs"] })),
     inspect(pid) {
@@ -14,7 +17,7 @@ function tableOf(processes: readonly Pick<ProcessInfo, "pid" | "parentPid">[]): 
         ? { ...found, startedAt: "1", bootId: "b", namespace: "n", suspended: false, command: "node" }
         : null;
     },
-    variable: (_pid, name) => (name === "HOME" ? HOME : null),
+    variable: (_pid, name) => (name === "HOME" ? home : null),
     openFiles: () => [paths.database],
   };
   return table as ProcessTable;
@@ -35,3 +38,15 @@ test("two daemons are two, whoever started them", () => {
   ]);
   expect(findDaemons(table, paths).map(({ pid }) => pid)).toEqual([10, 11]);
 });
+
+test.each([null, ""])(
+  "a daemon whose HOME is %j works for its user's own home, not for that of whoever looks",
+  (home) => {
+    const before = process.env.HOME;
+    onTestFinished(() => {
+      process.env.HOME = before;
+    });
+    process.env.HOME = HOME;
+    expect(findDaemons(tableOf([{ pid: 10, parentPid: 1 }], home), paths)).toEqual([]);
+  },
+);
