@@ -31,14 +31,14 @@ test("the bare perdure has keys: select, attach and come back, send, look, resta
   const { shell, tmux, clean } = await shellIn(fleet);
   const { pane } = shell;
   await pane.line("$P");
-  await pane.shows(/› one +scripted +● idle/);
+  await pane.shows(/› one +\d +scripted +● idle/);
   await pane.keys("Down");
-  await pane.shows(/› two +scripted/);
+  await pane.shows(/› two +\d +scripted/);
 
   await pane.keys("Enter");
   await pane.shows(/session .*\(two\)/);
   await pane.keys("C-b", "d");
-  await pane.shows(/› two +scripted/);
+  await pane.shows(/› two +\d +scripted/);
 
   await pane.keys("s");
   await pane.shows(/Message to two/);
@@ -71,7 +71,7 @@ test("the bare perdure has keys: select, attach and come back, send, look, resta
   expect(await pane.modes()).toEqual(CLEAN);
   expect(shell.settings()).toBe(clean);
   await pane.line("fg");
-  await pane.shows(/› two +scripted/);
+  await pane.shows(/› two +\d +scripted/);
   await pane.keys("q");
   expect(await shell.status()).toBe(0);
   expect(await pane.modes()).toEqual(CLEAN);
@@ -97,7 +97,7 @@ test("n goes to who needs somebody, and attach alone does too", async () => {
   await pane.keys("C-b", "d");
   expect(await shell.status()).toBe(0);
   await pane.line("clear; $P ls --watch");
-  await pane.shows(/› two +scripted +◆ blocked[^]*Needs you\n +two +perdure attach two/);
+  await pane.shows(/› two +\d +scripted +◆ blocked[^]*Needs you\n +two +perdure attach two/);
   await pane.keys("Up");
   await pane.shows(/› one/);
   await pane.keys("n");
@@ -116,7 +116,7 @@ test("however it ends, the terminal is as it was", async () => {
   const { pane } = shell;
   for (const signal of ENDS) {
     await pane.line("clear; $P");
-    await pane.shows(/› one +scripted/);
+    await pane.shows(/› one +\d +scripted/);
     process.kill(await boardOf(fleet), signal);
     expect(await shell.status()).toBeGreaterThan(0);
     expect(await pane.modes()).toEqual(CLEAN);
@@ -132,10 +132,10 @@ test("outside of every project it shows the workers of all, and with nobody it s
   const { pane } = shell;
   await shell.run("cd ../elsewhere");
   await pane.line("clear; $P ls");
-  await pane.shows(/api\/one +scripted[^]*No workers in this project; these are all there are/);
+  await pane.shows(/api\/one +\d +scripted[^]*No workers in this project; these are all there are/);
   await shell.status();
   await pane.line("clear; $P");
-  await pane.shows(/› api\/one +scripted[^]*q quit/);
+  await pane.shows(/› api\/one +\d +scripted[^]*q quit/);
   await pane.keys("q");
   await shell.status();
   await fleet.down();
