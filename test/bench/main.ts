@@ -13,6 +13,7 @@ import { print, verdictOf, type Row } from "./report.ts";
 import { resumes } from "./resuming.ts";
 import { coldStarts } from "./starting.ts";
 import { connectedTools } from "./tools.ts";
+import { turns } from "./turning.ts";
 import { writeFigures, writeGrowth } from "./write.ts";
 
 // npm run bench -- [--only mail,fleet] [--write] [--growth]
@@ -32,6 +33,7 @@ const GROUPS: readonly Group[] = [
   { name: "crowd", run: crowds },
   // With the vendors' real programs, which takes minutes: only when it is asked for by its name.
   { name: "delivery", run: deliveries, onlyByName: true },
+  { name: "turn", run: turns, onlyByName: true },
 ];
 
 const { values } = parseArgs({

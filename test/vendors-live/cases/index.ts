@@ -73,6 +73,7 @@ import { turnIsData } from "./db-turn-is-data.ts";
 import { turnFinalWords } from "./dc-turn-final-words.ts";
 import { turnOnHold, turnOverLimit } from "./dd-turn-on-hold.ts";
 import { answerBeforeEnd } from "./df-answer-before-end.ts";
+import { turnBesideBare } from "./dg-turn-beside-bare.ts";
 import { pinnedName } from "./cc-pinned-name.ts";
 import { tasksByMail } from "./cd-tasks-by-mail.ts";
 
@@ -155,4 +156,5 @@ export const CASES: readonly Case[] = [
   turnOnHold,
   turnOverLimit,
   answerBeforeEnd,
+  turnBesideBare,
 ];
