@@ -37,7 +37,10 @@ export async function copyWhole(source: string, target: string): Promise<Copy> {
   }
 }
 
-/** Appends what the source has beyond the copy. Returns null when the end of the copy differs from the source there. */
+/**
+ * Appends what the source has beyond the copy. Returns null when the end of the copy differs from the source there, before or after:
+ * the source may be cut off, and grow longer again, while it is read.
+ */
 export async function appendTail(source: string, target: string, copy: Copy): Promise<Copy | null> {
   const [from, to] = [await openRegular(source), await open(target, "r+")];
   try {
@@ -51,6 +54,7 @@ export async function appendTail(source: string, target: string, copy: Copy): Pr
       hash.update(chunk);
       bytes += chunk.length;
     }
+    if (!(await endsAlike(from, to, copy.bytes))) return null;
     await to.datasync();
     return { bytes, hash };
   } finally {
