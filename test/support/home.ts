@@ -115,10 +115,11 @@ export class Home {
     return { run, socket: join(this.state, "perdure.sock") };
   }
 
-  /** Sends SIGKILL to every process of a run. */
+  /** Sends SIGKILL to every process of a run, until there is none: one that is listed may still start another. */
   killRun(run: string): void {
     const table = processTable();
-    for (const process of this.processesOf(run)) signalRunProcess(table, process, this.#mark(run), "SIGKILL");
+    for (let left = this.processesOf(run); left.length > 0; left = this.processesOf(run))
+      for (const process of left) signalRunProcess(table, process, this.#mark(run), "SIGKILL");
   }
 
   /** Ends the tmux server of this home, with every pane. */
