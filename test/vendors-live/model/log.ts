@@ -64,9 +64,10 @@ export class Log {
     return request;
   }
 
-  /** Tells whether an earlier request had the same last turn. */
+  /** Tells whether an earlier request had the same last turn. Mail that is told again has another mark around the same words. */
   wasAskedBefore({ index, turns }: ModelRequest): boolean {
-    return this.requests.some((each) => each.index < index && !each.auxiliary && each.turns.at(-1) === turns.at(-1));
+    const words = wordsOf(turns.at(-1));
+    return this.requests.some((each) => each.index < index && !each.auxiliary && wordsOf(each.turns.at(-1)) === words);
   }
 
   async until(wanted: (request: ModelRequest) => boolean, timeoutMs: number): Promise<ModelRequest> {
@@ -101,4 +102,10 @@ export class Log {
 function identityOf(headers: IncomingHttpHeaders): Record<string, string> {
   const telling = Object.entries(headers).filter(([name]) => IDENTITY.test(name));
   return Object.fromEntries(telling.map(([name, value]) => [name, String(value)]));
+}
+
+/** Returns the lines of a turn that have a directive in them; all of a turn without any. */
+function wordsOf(turn = ""): string {
+  const lines = turn.split("\n").filter((line) => line.includes("[["));
+  return lines.length === 0 ? turn : lines.join("\n");
 }

@@ -68,6 +68,7 @@ describe.each(WIRES)("%s", (wire) => {
     await model.until(({ turns }) => turns.at(-1) === "wait [[hold once]]");
     const answer = "turns=1 first=wait [[hold once]] last=wait [[hold once]]";
     expect(await ask(model, wire, said)).toBe(answer);
+    expect(await ask(model, wire, [{ user: "again:\nwait [[hold once]]\nmark-2" }])).toContain("mark-2");
     model.release();
     expect(await first).toBe(answer);
   });
