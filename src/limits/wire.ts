@@ -26,6 +26,9 @@ export const SOCKET_PATH_BYTES_MAX = 100;
 /** The most rows of a listing in one answer, and the rows that `history` and `events` return by default. */
 export const LIST_ROWS_MAX = 20_000;
 export const HISTORY_ROWS_DEFAULT = 50;
+
+/** How many runs `history` reads for its table without a limit: hundreds of turns may be one row. */
+export const HISTORY_RUNS_READ = 1_000;
 export const EVENT_ROWS_DEFAULT = 50;
 
 /** Events read from the store at a time while a stream catches up: the daemon answers other calls in between. */

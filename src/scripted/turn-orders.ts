@@ -14,7 +14,10 @@ export interface TurnOrders {
 
 export const TURN_ORDERS: TurnOrders = {
   async beforeTurn(prompt) {
-    for (const [word] of ordersIn(prompt)) if (word === "kill-first") await killed();
+    for (const [word, argument] of ordersIn(prompt)) {
+      if (word === "kill-first") await killed();
+      if (word === "sleep-first") await sleep(Number(argument));
+    }
   },
   async beforeAnswer(prompt) {
     let answer: string | null = null;

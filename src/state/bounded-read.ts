@@ -84,18 +84,6 @@ export function readBytesUpTo(fd: number, bytesMax: number, firstBytes = READ_CH
   return null;
 }
 
-/** Reads the beginning of a regular file that is not ours, so many bytes at most; null for one that cannot be read. */
-export function readBytesUpToIfReadable(file: string, bytesMax: number): Buffer | null {
-  const fd = openIfReadable(file);
-  if (fd === null) return null;
-  try {
-    const chunk = Buffer.allocUnsafe(Math.min(bytesMax, fstatSync(fd).size));
-    return chunk.subarray(0, readSync(fd, chunk, { position: 0 }));
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** Opens a regular file that is not ours, to be read in parts; null for one that does not exist or cannot be read. */
 export function openIfReadable(file: string): number | null {
   const opened = openForeign(file);

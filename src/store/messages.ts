@@ -137,13 +137,14 @@ export function countMessagesOnTheWay(db: Db, projectId: number, to: number | nu
 }
 
 /** Returns the next messages to offer. An earlier message that is offered to another run does not hold them up. */
-export function queuedMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+export function queuedMessages(db: Db, projectId: number, to: number | null, limit: number, after = 0): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
-       AND state = 'queued' ORDER BY seq LIMIT ?`,
+       AND state = 'queued' AND seq > ? ORDER BY seq LIMIT ?`,
     projectId,
     to,
+    after,
     limit,
   );
 }

@@ -31,6 +31,13 @@ export class TurnWorker {
     return new TurnWorker(setup, name);
   }
 
+  /** Declares several, and brings them up. */
+  static async all(setup: LiveSetup, names: readonly string[]): Promise<TurnWorker[]> {
+    writeFleet(setup, setup.home.project, names, null, [], "turn");
+    await setup.home.json(["up", "--yes"]);
+    return names.map((name) => new TurnWorker(setup, name));
+  }
+
   /** Asks, in a process of its own that waits for the answer. The text is in a file, because it may begin like an option. */
   ask(text: string, id: string): Promise<Finished> {
     const file = join(this.#setup.home.dir, id);

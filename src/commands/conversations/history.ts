@@ -1,4 +1,4 @@
-import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
+import { HISTORY_ROWS_DEFAULT, HISTORY_RUNS_READ, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { RunRecord } from "../../protocol/records/run.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import { missingIn } from "../../protocol/records/restored.ts";
@@ -25,10 +25,16 @@ export const history: Command = {
   words: [1, 1],
 
   async run({ words, values, out }) {
-    const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? HISTORY_ROWS_DEFAULT;
+    const given = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX });
+    const isGrouped = !out.json && values.long !== true;
+    const limit = given ?? (isGrouped ? HISTORY_RUNS_READ : HISTORY_ROWS_DEFAULT);
     const { items: runs, result } = await listFromDaemon("history", { target: targetOf(words[0] ?? ""), limit });
     out.result({ ...result, runs }, () => {
-      const options = values.long === true ? { long: true, columns: Infinity } : { long: false, columns: out.columns };
+      const rowsMax = given ?? HISTORY_ROWS_DEFAULT;
+      const options: TableOptions =
+        values.long === true
+          ? { long: true, columns: Infinity, rowsMax }
+          : { long: false, columns: out.columns, rowsMax };
       const parts = [result.address, runTable(runs, out.paint, options)];
       if (result.sessions.length > 0) parts.push("", conversationTable(result.sessions, out.paint, options.columns));
       parts.push(...result.sessions.flatMap(restoredNote).map(printable));
@@ -37,9 +43,16 @@ export const history: Command = {
   },
 };
 
-function runTable(runs: RunRecord[], paint: Paint, { long, columns }: { long: boolean; columns: number }): string {
+interface TableOptions {
+  long: boolean;
+  columns: number;
+  rowsMax: number;
+}
+
+function runTable(runs: RunRecord[], paint: Paint, { long, columns, rowsMax }: TableOptions): string {
   const begun = firstRuns(runs);
-  const rows = (long ? runs.map((run) => [run]) : alikeTurns(runs)).map((alike): (string | Cell)[] => {
+  const groups = long ? runs.map((run) => [run]) : alikeTurns(runs);
+  const rows = groups.slice(0, rowsMax).map((alike): (string | Cell)[] => {
     const [run] = alike;
     if (run === undefined || alike.length > 1) return turnsRow(alike, begun, paint);
     return runRow(run, begun, paint, long);
@@ -81,7 +94,7 @@ function turnsRow(runs: readonly RunRecord[], begun: ReadonlyMap<string, number>
     `${oldest?.generation}-${newest?.generation}`,
     (oldest?.startedAt ?? "").replace(/\.\d+Z$/, "Z"),
     "-",
-    "0",
+    runs.every(({ exit }) => exit === 0) ? "0" : "-",
     { text: `${runs.length} turns, all well`, paint: paint.dim },
     newest ? conversationsOf(newest, begun, false) || "-" : "-",
   ];

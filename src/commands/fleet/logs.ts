@@ -32,9 +32,12 @@ export const logs: Command = {
     if (run !== undefined && values.follow === true) {
       throw new PerdureError("usage", "logs: --run and -f cannot be combined.", { hint: "give one of them" });
     }
-    const screen = await callDaemon("readScreen", { target, lines, run });
-    if (values.follow !== true) return out.result(screen, () => printable(screen.text));
-    await follow(target, screen, out);
+    const read = callDaemon("readScreen", { target, lines, run });
+    if (values.follow === true) return follow(target, await read.catch(onceItHasOne), out);
+    const screen = await read;
+    out.result(screen, () =>
+      printable(screen.turn && screen.live ? `${screen.text}\n… the turn goes on` : screen.text),
+    );
   },
 };
 
@@ -43,23 +46,35 @@ async function isComingBack(target: Target): Promise<boolean> {
   return run !== null || state === "backing-off" || state === "starting" || state === "asleep";
 }
 
-async function follow(target: Target, first: ScreenRecord, out: Output): Promise<void> {
-  let screen = first;
+/** A worker that sleeps, and never had a turn, has nothing to show until its mail begins one; of any other it is an error. */
+function onceItHasOne(error: unknown): null {
+  if (isPerdureError(error) && error.details?.asleep === true) return null;
+  throw error;
+}
+
+async function follow(target: Target, first: ScreenRecord | null, out: Output): Promise<void> {
+  let screen: Pick<ScreenRecord, "text" | "live" | "turn"> = first ?? { text: "", live: false };
   const show = (lines: string[]): void => {
     for (const text of lines) out.item({ text }, () => printable(text) || " ");
   };
-  show(screen.text.split("\n"));
+  if (first !== null) show(first.text.split("\n"));
   // The worker is followed, not its run: after a restart the output continues.
   while (screen.live || (await isComingBack(target))) {
     await sleep(LOG_FOLLOW_MS);
     const next = await callDaemon("readScreen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
+      if (isPerdureError(error) && error.details?.asleep === true) return screen;
       if (isPerdureError(error) && error.code === "not-found") return null;
       throw error;
     });
     if (next === null) return;
-    show(newLines(screen.text.split("\n"), next.text.split("\n")));
+    const isOther = screen.text === "" || screen.turn !== next.turn;
+    show(isOther ? linesOf(next.text) : newLines(screen.text.split("\n"), next.text.split("\n")));
     screen = next;
   }
+}
+
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.split("\n");
 }
 
 /**
@@ -67,6 +82,7 @@ async function follow(target: Target, first: ScreenRecord, out: Output): Promise
  * the old text that the new text contains. After a program has repainted its screen, all lines are new.
  */
 function newLines(before: readonly string[], now: readonly string[]): string[] {
+  if (before.every((line, at) => now[at] === line)) return now.slice(before.length);
   for (let from = 0; from < before.length; from++) {
     const known = before.slice(from);
     const at = lastOccurrence(now, known);

@@ -89,14 +89,17 @@ interface NamedMembers {
 /** Makes the member desired, inside a change, unless it runs in a terminal of a person, who will end it. */
 export function desireMember(services: FleetServices, { worker, entry }: FleetMember): void {
   const run = services.fleet.liveRun(worker.id);
-  if (run !== null && run.pane === null) return;
+  const isInTurn = run?.turn === 1;
+  if (run !== null && run.pane === null && !isInTurn) return;
   const { group, restart, prompt, openFiles, about = null, mode = "tmux", turnsFrom = null, activate = "mail" } = entry;
   const turns = mode === "turn" ? { mode, turnsFrom, activate } : {};
-  const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
+  // A turn ends by itself, and then a worker that is to be in a pane has to be started.
+  const after = run !== null && !isInTurn ? worker.lease.generation - 1 : worker.lease.generation;
   setDesired(services.db, worker.id, { group, restart, prompt, openFiles, about, after, ...turns });
   // Stored before the first start: if this daemon is killed, the next one knows what to start.
-  // A worker of turns is not started here: what its first turn starts is what is stored now.
-  if (worker.command === null || (mode === "turn" && run === null)) storeFirstLaunch(services, worker, entry);
+  // A worker of turns is not started here: what its next turn starts is what is stored now. A run goes on with its own vendor.
+  const isStored = mode === "turn" && (run === null || entry.vendor?.name === worker.vendor);
+  if (worker.command === null || isStored) storeFirstLaunch(services, worker, entry);
   else if (run === null) services.environments.record(worker.id, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
 }
@@ -127,6 +130,10 @@ export async function bringUpMember(
       return upItem(services, project, worker, { ...note, session, outcome: "started", run: started.run.id });
     }
     const running = { outcome: "running" as const, run: run?.id ?? null };
+    if (run?.turn === 1) {
+      const reason = "in a turn; it is started in a pane once that has ended";
+      return upItem(services, project, worker, { ...running, reason });
+    }
     if (run !== null && run.pane === null) {
       const reason = `in a terminal of its own (pid ${run.pid}), which was left as it is`;
       return upItem(services, project, worker, { ...running, reason });

@@ -93,7 +93,9 @@ export function takeLease(services: LeaseServices, request: LeaseRequest, claima
     turn: claimant.turn === true ? 1 : 0,
   });
   setLease(services.db, worker.id, decision.lease);
-  setStartedBy(services.db, worker.id, starter === worker.id ? worker.startedBy : starter);
+  // Mail begins a turn, and no worker becomes somebody else's by that.
+  const isOwn = starter === worker.id || claimant.turn === true;
+  setStartedBy(services.db, worker.id, isOwn ? worker.startedBy : starter);
   const subject = { projectId: project.id, workerId: worker.id, run: id, generation };
   recordEvent(services, "run.claimed", subject, { pid: holder.pid, kind });
   const run = requirePresent(runById(services.db, id), `run ${id}`);

@@ -20,15 +20,29 @@ export function dueTurn(
   requested: ReadonlySet<string>,
   { perHour }: Pick<TurnSettings, "perHour">,
 ): DueTurn | null {
-  const queued = queuedMessages(services.db, worker.projectId, worker.id, TURN_QUEUE_READ);
+  const isRequested = ({ id }: Pick<Message, "id">): boolean => requested.has(id);
   const isDue = (message: Message): boolean =>
-    requested.has(message.id) || (isTurnWorker(worker) && mayActivate(services, worker, message));
-  const next = nextTurn(
+    isRequested(message) || (isTurnWorker(worker) && mayActivate(services, worker, message));
+  const { next, queued } = firstDue(services, worker, isDue);
+  if (next === null) return null;
+  const reason = requested.has(next.ask ?? "") ? null : boundReached(services, worker, next, queued, perHour);
+  if (reason === null) return { kind: "turn", next };
+  // What the operator asks for is not held by a bound, and so it does not wait behind mail that is.
+  const asked = nextOf(worker, queued, isRequested);
+  return asked === null ? { kind: "bound", reason } : { kind: "turn", next: asked };
+}
+
+function nextOf(
+  worker: Worker,
+  queued: readonly Message[],
+  mayActivateTurn: (message: Message) => boolean,
+): NextTurn | null {
+  return nextTurn(
     queued.map((message) => ({
       id: message.id,
       expectsReply: message.expectsReply,
       isReply: message.replyTo !== null,
-      mayActivate: isDue(message),
+      mayActivate: mayActivateTurn(message),
       bytes: Buffer.byteLength(message.body),
     })),
     {
@@ -37,9 +51,28 @@ export function dueTurn(
       bytesMax: PIECE_BYTES_MAX,
     },
   );
-  if (next === null) return null;
-  const reason = requested.has(next.ask ?? "") ? null : boundReached(services, worker, next, queued, perHour);
-  return reason === null ? { kind: "turn", next } : { kind: "bound", reason };
+}
+
+/**
+ * Reads the mailbox up to where a turn can be decided on. Mail of those who may begin none waits there for good, as much as a mailbox
+ * holds, and others' mail behind it.
+ */
+function firstDue(
+  { db }: Pick<TurnServices, "db">,
+  worker: Worker,
+  isDue: (message: Message) => boolean,
+): { next: NextTurn | null; queued: Message[] } {
+  const queued: Message[] = [];
+  for (let after = 0; ;) {
+    const page = queuedMessages(db, worker.projectId, worker.id, TURN_QUEUE_READ, after);
+    // Of more than any turn is told, only the next question counts.
+    const isTold = (message: Message): boolean => queued.length < TURN_QUEUE_READ || message.expectsReply;
+    queued.push(...page.filter((message) => isTold(message) && (message.replyTo !== null || isDue(message))));
+    const next = nextOf(worker, queued, isDue);
+    const last = page.at(-1);
+    if (next !== null || last === undefined || page.length < TURN_QUEUE_READ) return { next, queued };
+    after = last.seq;
+  }
 }
 
 function boundReached(

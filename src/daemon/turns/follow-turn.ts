@@ -1,5 +1,6 @@
 import { watch, type FSWatcher } from "node:fs";
 import { TURN_OUTPUT_BYTES_MAX, TURN_POLL_MS, TURN_STOP_WAIT_MS } from "../../limits/index.ts";
+import type { MailState } from "../../protocol/records/mail.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { messageById } from "../../store/messages.ts";
 import { markStopped, runById, type Run } from "../../store/runs.ts";
@@ -32,7 +33,7 @@ export class TurnFollower {
   readonly #output: TurnOutput;
   readonly #files: TurnFiles;
   readonly #onProgress: (progress: TurnProgress) => void;
-  readonly #unlisten: () => void;
+  readonly #unlisten: (() => void)[];
   readonly #deadline: NodeJS.Timeout;
   readonly #timer: NodeJS.Timeout;
   #watcher: FSWatcher | null = null;
@@ -40,6 +41,7 @@ export class TurnFollower {
   #isReading = false;
   #isStopping = false;
   #isClosed = false;
+  #isLate = false;
   /** The length of the conversation when no process was left; null while that is not known. */
   #bytesAtEnd: number | null = null;
 
@@ -53,14 +55,18 @@ export class TurnFollower {
     this.#onProgress = options.onProgress;
     this.#isQuiet = options.adopted;
     const { timeoutMs } = options;
-    const late = (): void => void this.stop(`perdure: it had no answer after ${Math.round(timeoutMs / 1000)} s`);
+    const late = (): void => {
+      this.#isLate = true;
+      void this.stop(`perdure, because it had no answer after ${Math.round(timeoutMs / 1000)} s`);
+    };
     const sinceMs = Math.max(0, services.mail.now() - turn.startedMs);
     this.#deadline = setTimeout(late, Math.max(0, timeoutMs - sinceMs)).unref();
     this.#timer = setInterval(() => this.#readSoon(), TURN_POLL_MS).unref();
-    this.#unlisten =
-      turn.ask === null ? () => undefined : services.mail.listen(askKey(turn.ask), () => this.#recheckAsk());
+    this.#unlisten = turn.messages.map((id) => services.mail.listen(askKey(id), () => this.#recheckMail()));
     this.#watch();
     this.#readSoon();
+    // It may have been cancelled while the program was being started.
+    this.#recheckMail();
   }
 
   /**
@@ -108,7 +114,7 @@ export class TurnFollower {
     clearTimeout(this.#deadline);
     clearInterval(this.#timer);
     this.#watcher?.close();
-    this.#unlisten();
+    for (const unlisten of this.#unlisten) unlisten();
   }
 
   /** A watch makes it fast; where the kernel grants none, the poll finds the same. */
@@ -158,15 +164,21 @@ export class TurnFollower {
       turn,
       hasBegun: this.#reader.hasBegun,
       hasGrown: (this.#bytesAtEnd ?? 0) > (turn.bytesBefore ?? 0),
+      isLate: this.#isLate,
       tries: messageById(this.#services.db, first)?.attempt ?? 1,
     };
   }
 
-  /** Stops the program when the ask was cancelled, has expired, or was superseded: nobody would get the answer. */
-  #recheckAsk(): void {
-    const state = this.#turn.ask === null ? null : messageById(this.#services.db, this.#turn.ask)?.state;
-    if (state === "cancelled" || state === "expired" || state === "superseded") {
-      void this.stop(`perdure, because the ask was ${state === "expired" ? "not answered in time" : state}`);
-    }
+  /** Stops the program when what it was begun for was cancelled, has expired, or was superseded: its ask, or else all of its mail. */
+  #recheckMail(): void {
+    const { ask, messages } = this.#turn;
+    const states = (ask === null ? messages : [ask]).map((id) => messageById(this.#services.db, id)?.state);
+    const [state] = states;
+    if (state === undefined || !states.every((each) => each !== undefined && TAKEN_BACK.has(each))) return;
+    const what = ask === null ? "its mail" : "the ask";
+    void this.stop(`perdure, because ${what} was ${state === "expired" ? "not answered in time" : state}`);
   }
 }
+
+/** The states of a message that nobody wants an answer to any more. */
+const TAKEN_BACK: ReadonlySet<MailState> = new Set(["cancelled", "expired", "superseded"]);

@@ -25,6 +25,8 @@ export interface TurnFacts {
   hasBegun: boolean;
   /** Something was added to the conversation, as far as somebody has looked. */
   hasGrown: boolean;
+  /** The turn was stopped because it took too long. */
+  isLate: boolean;
   /** How often the first of the messages was offered, this turn included. */
   tries: number;
 }
@@ -67,7 +69,9 @@ export function judgeUnfinished(
   const stopper = run.stoppedBy ?? run.displacedBy ?? (isTakenOver ? "a takeover" : null);
   if (stopper !== null) {
     const reason = `stopped by ${stopper}`;
-    return begun ? { kind: "stopped", reason: `${reason} after it had begun` } : returned(reason);
+    if (begun) return { kind: "stopped", reason: `${reason}; it had begun by then` };
+    // A program that hangs before it shows anything does so again.
+    return facts.isLate && tries >= TURN_TRIES_MAX ? failed(`${reason}, ${tries} times`) : returned(reason);
   }
   const isKilled = exit === null || SIGNALLED.has(exit);
   if (!isKilled) return judgeOutcome(services, facts, said);

@@ -44,13 +44,18 @@ export class TurnOutput {
 
 /** Reads the end of what a program has said on its stderr. */
 export function endOfStderr(file: string): string {
+  return endOfFile(file, TURN_STDERR_BYTES).text;
+}
+
+/** Reads the last bytes of a file; `isCut` is true if there are more in front of them. */
+export function endOfFile(file: string, bytesMax: number): { text: string; isCut: boolean } {
   const fd = openIfReadable(file);
-  if (fd === null) return "";
+  if (fd === null) return { text: "", isCut: false };
   try {
     const { size } = fstatSync(fd);
-    const chunk = Buffer.alloc(Math.min(size, TURN_STDERR_BYTES));
+    const chunk = Buffer.alloc(Math.min(size, bytesMax));
     const length = readSync(fd, chunk, { position: size - chunk.length });
-    return chunk.toString("utf8", 0, length);
+    return { text: chunk.toString("utf8", 0, length), isCut: size > chunk.length };
   } finally {
     closeSync(fd);
   }

@@ -122,6 +122,15 @@ export class Turns {
     };
   }
 
+  /** Returns the run of the turn that goes on for an ask; null without any. */
+  runOf(ask: string): string | null {
+    for (const run of this.#followers.keys()) {
+      const turn = turnOfRun(this.#services.db, run);
+      if (turn?.ask === ask && turn.outcome === null) return run;
+    }
+    return null;
+  }
+
   /** Returns why mail of the worker waits although it could begin a turn; null if none does. */
   heldReasonOf(workerId: number): string | null {
     return this.#heldReasons.get(workerId) ?? null;

@@ -47,8 +47,10 @@ export interface PaneRecord {
 export interface ScreenRecord {
   address: string;
   text: string;
-  /** True for a pane that is there; else the text was saved when the run ended. */
+  /** True for a pane that is there, or a turn that goes on; else the text was saved when the run ended. */
   live: boolean;
+  /** The run whose turn the text shows; it only grows. */
+  turn?: string;
 }
 
 /** A saved session: one name for a whole fleet, with the conversation each worker is in. */

@@ -158,6 +158,26 @@ describe("a worker of turns", () => {
     expect((await asked).code).toBe(5);
   });
 
+  test("is stopped when the only mail that began it is cancelled, though it is no question", async () => {
+    await home.perdure(["send", "w-11", "[[sleep 60000]] note", "--id", "cancel-note"]);
+    const run = await home.untilTurning("w-11");
+    expect((await home.perdure(["cancel", "cancel-note"])).code).toBe(0);
+    await home.untilAsleep("w-11");
+    expect(home.processesOf(run)).toEqual([]);
+    const [turn] = (await home.history("w-11")).runs;
+    expect(turn).toMatchObject({ reason: "stopped", turn: { outcome: "stopped" } });
+    expect(turn?.turn?.reason).toContain("because its mail was cancelled");
+  });
+
+  test("answers an asker that was killed meanwhile by mail", async () => {
+    const asker = home.spawn(["ask", "w-11", "[[sleep 700]] [[say late]] hello", "--id", "orphan-11"]);
+    await home.untilTurning("w-11");
+    asker.kill("SIGKILL");
+    await home.untilState("orphan-11", "answered");
+    const { messages } = await home.json<{ messages: { body: string; replyTo: string }[] }>(["inbox", "--peek"]);
+    expect(messages.find(({ replyTo }) => replyTo === "orphan-11")?.body).toBe("late");
+  });
+
   test("refuses a start by hand while it goes on, and says for how long it has", async () => {
     const asked = home.ask("w-12", "[[sleep 1500]] hello");
     await home.untilTurning("w-12");

@@ -26,6 +26,8 @@ export const turnsSurvive: Case = {
       (text) => !turns.some((turn) => turn.includes(text)),
     );
     assert.deepEqual(said, [], "the turns before are in the conversation");
+    const times = turns.filter((turn) => turn.includes("three [[hold once]]")).length;
+    assert.ok(times <= 1, "what was made again left nothing in the conversation the first time");
     assert.equal(await worker.onlySession(), session);
   },
 };

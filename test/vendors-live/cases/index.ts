@@ -74,6 +74,7 @@ import { turnFinalWords } from "./dc-turn-final-words.ts";
 import { turnOnHold, turnOverLimit } from "./dd-turn-on-hold.ts";
 import { answerBeforeEnd } from "./df-answer-before-end.ts";
 import { turnBesideBare } from "./dg-turn-beside-bare.ts";
+import { sessionsInTurns } from "./dh-sessions-in-turns.ts";
 import { pinnedName } from "./cc-pinned-name.ts";
 import { tasksByMail } from "./cd-tasks-by-mail.ts";
 
@@ -157,4 +158,5 @@ export const CASES: readonly Case[] = [
   turnOverLimit,
   answerBeforeEnd,
   turnBesideBare,
+  sessionsInTurns,
 ];

@@ -57,7 +57,7 @@ export async function readScreenCall(
   const found = findWorker(services, params.target);
   const { address, worker } = found;
   const requested = params.run === undefined ? null : requireRun(services, found, params.run);
-  const turn = turnScreen(services, found, requested);
+  const turn = turnScreen(services, found, requested, params.lines);
   if (turn !== null) return turn;
   if (requested !== null && requested.endedMs !== null) return savedScreen(services, found, requested, params.lines);
   const tmux = services.fleet.tmux.existingServer();
@@ -70,10 +70,16 @@ export async function readScreenCall(
 }
 
 /** Returns what a turn has shown: of the run that was asked for, or of the last one. */
-function turnScreen(services: Services, { address, worker }: FoundWorker, requested: Run | null): ScreenRecord | null {
+function turnScreen(
+  services: Services,
+  { address, worker }: FoundWorker,
+  requested: Run | null,
+  lines: number,
+): ScreenRecord | null {
   const run = requested ?? runsOfWorker(services.db, worker.id, 1)[0];
-  const text = run === undefined ? null : turnLog(services, run);
-  return text === null || run === undefined ? null : { address, text, live: run.endedMs === null };
+  const log = run === undefined ? null : turnLog(services, run);
+  if (log === null || run === undefined) return null;
+  return { address, text: log.text.split("\n").slice(-lines).join("\n"), live: log.live, turn: run.id };
 }
 
 function savedScreen(services: Services, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {

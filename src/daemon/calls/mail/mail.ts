@@ -125,7 +125,8 @@ export function askCall(params: CallParams<"ask">, context: CallContext): Promis
 /** Sends what becomes of a question while its answer is waited for. An asker who takes nothing in misses what is shown, not the answer. */
 function sendProgress(context: CallContext, id: string, outlook: MailOutlook | null): () => void {
   const pass = (item: AskProgress): void => void context.send(item).catch(() => undefined);
-  pass({ kind: "queued", outlook });
+  const run = context.services.turns.runOf(id);
+  pass(run === null ? { kind: "queued", outlook } : { kind: "started", run });
   return context.services.turns.watch(id, pass);
 }
 
