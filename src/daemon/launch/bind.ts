@@ -4,7 +4,7 @@ import { verb } from "../../protocol/hint.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { programAsker } from "../../launch/ask-program.ts";
 import { runById, type Run } from "../../store/runs.ts";
-import { boundConversation, lastEntryOfRun } from "../../store/conversations.ts";
+import { boundConversation, lastEntryOfRun, type Conversation } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { assertOwn } from "../permissions/actor.ts";
@@ -29,7 +29,7 @@ export async function bindMinted(
       }
       return { run: found, order: repeated };
     }
-    const location = newLocation(spec, vendor, forkSourceOf(services, worker));
+    const location = newLocation(spec, vendor, sourceOf(services, params, worker));
     const conversation = bindNewConversation(services, worker, found, {
       ...location,
       vendorId: params.session,
@@ -53,6 +53,15 @@ function initialTranscript(services: LaunchServices, params: CallParams<"bindCon
   const program = command.slice(0, vendor.programAt + 1);
   const ask = programAsker(vendor.adapter, { command: program, cwd, environment, variables: location.variables });
   return vendor.adapter.storage.probe({ ...location, id: params.session }, null, ask);
+}
+
+/** Returns the conversation that the minted one is a branch of; a worker that starts over branches none. */
+function sourceOf(
+  services: LaunchServices,
+  { fresh }: CallParams<"bindConversation">,
+  worker: Worker,
+): Conversation | null {
+  return fresh === true ? null : forkSourceOf(services, worker);
 }
 
 function claimedRun(services: LaunchServices, params: CallParams<"bindConversation">): ClaimedRun {

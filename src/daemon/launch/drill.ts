@@ -21,6 +21,8 @@ import { isFolder } from "../../state/files.ts";
 import { locationOf } from "../conversations/probe/probe.ts";
 import { decideStart, otherConfigOf } from "./plan.ts";
 import { probeBinding } from "./probe-binding.ts";
+import { probeStem } from "./probe-stem.ts";
+import { stemIdOf, stemMessage } from "./stem.ts";
 import { isReplaced, replacedProblem } from "./replaced.ts";
 import type { LaunchServices } from "./services.ts";
 import { recordingOff, removalHint, unrecordedBy } from "./recording.ts";
@@ -54,7 +56,7 @@ export async function drillWorker(
     ...(await projectChecks(services, worker)),
     ...startChecks(drilled, given === null && services.environments.isLost(worker)),
     ...(conversation === null
-      ? await branchChecks(services, worker)
+      ? await branchChecks(services, drilled)
       : await conversationChecks(services, drilled, conversation)),
   ];
   const broken = checks.find(({ ok }) => !ok);
@@ -71,17 +73,20 @@ export async function drillWorker(
   };
 }
 
-/** Checks the conversation that the first start of a fork branches; nothing for any other worker without a conversation. */
-async function branchChecks(services: LaunchServices, worker: Worker): Promise<DrillCheck[]> {
-  const stem = worker.forkOf === null ? null : conversationById(services.db, worker.forkOf);
-  if (stem === null) return [];
-  const { transcript } = await probeBinding(services, stem, { drill: true, isOwn: () => true });
+/** Checks the conversation that the next start branches; nothing for a worker that branches none. */
+async function branchChecks(
+  services: LaunchServices,
+  { address, worker, conversation }: Drilled,
+): Promise<DrillCheck[]> {
+  const stemId = stemIdOf(worker, conversation);
+  const stem = stemId === null ? null : conversationById(services.db, stemId);
+  const probe = stem && (await probeStem(services, stem.id, { drill: true }));
+  if (stem === null || probe === null) return [];
   const { vendor, vendorId } = stem;
-  if (transcript?.state === "good")
-    return [passed("conversation", `begins as a branch of ${vendor} conversation ${vendorId}`)];
-  const why = transcript?.state === "damaged" ? `damaged: ${transcript.why}` : "gone";
+  if (probe.fault === null) return [passed("conversation", `begins as a branch of ${vendor} conversation ${vendorId}`)];
   const fresh = startVerb(worker.name, worker.fleet !== null, "--fresh");
-  return [failed("conversation", `${vendor} conversation ${vendorId}, which it was to branch, is ${why}`, fresh)];
+  const next = probe.remedy === null ? fresh : hintOf`${probe.remedy}; or start over: ${fresh}`;
+  return [failed("conversation", stemMessage(address, stem, probe.fault), next)];
 }
 
 async function projectChecks(services: LaunchServices, { projectId }: Worker): Promise<DrillCheck[]> {

@@ -17,6 +17,7 @@ import { firstPromptOf } from "./first-prompt.ts";
 import { missingVariables } from "./missing-variables.ts";
 import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
 import type { ConversationProbe } from "./probe-binding.ts";
+import { stemIdOf, type StemProbe } from "./stem.ts";
 
 export interface LaunchRequest {
   address: string;
@@ -27,6 +28,8 @@ export interface LaunchRequest {
   /** The operator takes the other side of a split. */
   accept: boolean;
   probe: ConversationProbe;
+  /** The findings about the conversation that the start branches; null for one that branches none. */
+  stem: StemProbe | null;
   /** The conversation is resumed before its first turn. */
   firstTurnPending?: boolean;
 }
@@ -39,7 +42,7 @@ export interface Orders {
 /** Returns the order of a run once more, for a repeated claim or binding whose answer was lost. */
 export function repeatedOrder(
   services: LaunchServices,
-  request: Omit<LaunchRequest, "probe" | "fresh" | "accept">,
+  request: Omit<LaunchRequest, "probe" | "stem" | "fresh" | "accept">,
 ): Orders {
   const entry = lastEntryOfRun(services.db, request.run.id);
   const conversation = conversationOfRun(services.db, request.run.id);
@@ -144,9 +147,14 @@ export function mintOrder(spec: LaunchSpec, vendor: VendorSpec, source: Conversa
   };
 }
 
-/** Returns the conversation that the worker is to begin as a branch of, if any. */
-export function forkSourceOf(services: LaunchServices, worker: Worker): Conversation | null {
-  return worker.forkOf === null ? null : requireStem(services, worker.forkOf);
+/** Returns the conversation that the worker is to begin as a branch of, if any; `bound` is one that was never written. */
+export function forkSourceOf(
+  services: LaunchServices,
+  worker: Worker,
+  bound: Conversation | null = null,
+): Conversation | null {
+  const stemId = stemIdOf(worker, bound);
+  return stemId === null ? null : requireStem(services, stemId);
 }
 
 /** Returns the stem of a branch; throws without it, because the start would silently be a new conversation. */

@@ -24,6 +24,7 @@ import type { ConversationProbe } from "./probe-binding.ts";
 import type { LaunchServices } from "./services.ts";
 import { locationOf } from "../conversations/probe/probe.ts";
 import { assertRecorded } from "./recording.ts";
+import { assertWholeStem } from "./stem.ts";
 import { locationForNew, programVariables, type LaunchSpec } from "./spec.ts";
 import { unwritablePlace } from "./writable.ts";
 import {
@@ -58,7 +59,8 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     if (request.fresh && bound && spec.vendor === null) leaveConversation(services, worker, run, bound);
     return { launch: plainOrder(spec), mint: null };
   }
-  const source = request.fresh ? null : forkSourceOf(services, worker);
+  const source = request.fresh ? null : forkSourceOf(services, worker, bound);
+  if (decision.step === "new" && source !== null) assertWholeStem(request, source);
   const isBound = bound !== null && !request.fresh;
   assertRecorded(spec, isBound ? locationOf(bound) : newLocation(spec, spec.vendor, source), worker.name);
   if (decision.step === "resume" && bound) {
@@ -74,7 +76,7 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     bound &&
     spec.vendor.adapter.launch.identity.kind === "assigned"
   ) {
-    return { launch: enterAndOrder(services, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
+    return { launch: beginAndOrder(services, request, bound), mint: null };
   }
   const { identity } = spec.vendor.adapter.launch;
   if (identity.kind === "minted") return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
@@ -84,7 +86,7 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     provenance: "assigned",
     cleared: !request.fresh && wasCleared(bound),
   });
-  return { launch: enterAndOrder(services, request, conversation, source ? "fork" : "new"), mint: null };
+  return { launch: beginAndOrder(services, request, conversation), mint: null };
 }
 
 /** Returns what keeps the start from writing its conversation; null for a run in a container, whose mounts are not the daemon's. */
@@ -154,6 +156,14 @@ export function otherConfigOf(spec: LaunchSpec, bound: Conversation): OtherConfi
   const path = resolve(bound.launchCwd, adapter.storage.configDirOf(environment).dir);
   const assigned = resolve(bound.launchCwd, adapter.storage.configDirOf(programVariables(start, programAt)).dir);
   return { configDir, own, ownExists: statIfThere(own) !== undefined, path: assigned === path ? path : null };
+}
+
+/** Begins a conversation; one that is a branch has what was put back of its stem. */
+function beginAndOrder(services: LaunchServices, request: LaunchRequest, conversation: Conversation): LaunchOrder {
+  const isBranch = conversation.forkedFrom !== null;
+  const order = enterAndOrder(services, request, conversation, isBranch ? "fork" : "new");
+  if (isBranch && order.session) order.session.restored = request.stem?.restored ?? null;
+  return order;
 }
 
 function enterAndOrder(

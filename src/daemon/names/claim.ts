@@ -10,10 +10,12 @@ import { workerById, workerByName, type Worker } from "../../store/workers.ts";
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
 import { recordUnresumable } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
-import { repeatedOrder, type Orders } from "../launch/orders.ts";
+import { repeatedOrder, type LaunchRequest, type Orders } from "../launch/orders.ts";
 import { planLaunch } from "../launch/plan.ts";
-import { probeBinding, type ConversationProbe } from "../launch/probe-binding.ts";
+import { probeBinding } from "../launch/probe-binding.ts";
+import { probeStem } from "../launch/probe-stem.ts";
 import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } from "../launch/spec.ts";
+import { stemIdOf, StemChanged, type StemProbe } from "../launch/stem.ts";
 import { projectOf } from "./lookup.ts";
 import { recordHistory } from "./fingerprints.ts";
 import { assertNotAmbiguous } from "./left-behind.ts";
@@ -91,6 +93,7 @@ async function claimInConversation(
       params.kind === "run" ? boundConversationOf(services, params.target) : null,
       { resumes: !params.fresh },
     );
+    const stem = params.kind === "run" && !params.fresh ? await probeStemOf(services, params.target) : null;
     const claimed = await services.writer
       .write(() => {
         // Checked inside the change, because a takeover may have been committed since the call came in.
@@ -100,11 +103,11 @@ async function claimInConversation(
           services,
           params,
           { holder, starter, pane: startsIn === "pane" ? PENDING_PANE : null, turn: startsIn === "turn" },
-          probe,
+          { probe, stem },
         );
       })
       .catch((error: unknown) => {
-        if (error instanceof BindingChanged) return null;
+        if (error instanceof BindingChanged || error instanceof StemChanged) return null;
         throw error;
       });
     if (claimed) return claimed;
@@ -129,6 +132,12 @@ function boundConversationOf(services: LaunchServices, target: Target): Conversa
   return boundConversation(services.db, worker);
 }
 
+async function probeStemOf(services: LaunchServices, target: Target): Promise<StemProbe | null> {
+  const worker = targetWorker(services, target);
+  const stemId = worker && stemIdOf(worker, boundConversation(services.db, worker));
+  return stemId === null ? null : probeStem(services, stemId);
+}
+
 function targetWorker(services: LaunchServices, target: Target): Worker | null {
   const project = projectOf(services, target);
   return project && workerByName(services.db, project.id, nameKey(target.name));
@@ -145,6 +154,9 @@ async function recordRefusal(services: LaunchServices, params: CallParams<"claim
   throw error;
 }
 
+/** The findings about the conversation of a start, and about the one that it branches. */
+type Findings = Pick<LaunchRequest, "probe" | "stem">;
+
 interface GrantedClaim extends GrantedLease, Orders {
   command: string[] | null;
   cwd: string | null;
@@ -158,10 +170,10 @@ function claimName(
   services: LaunchServices,
   params: CallParams<"claim">,
   claimant: Claimant,
-  probe: ConversationProbe,
+  found: Findings,
 ): GrantedClaim {
   const lease = takeLease(services, params, claimant);
-  return { ...lease, ...planStart(services, lease, params, probe) };
+  return { ...lease, ...planStart(services, lease, params, found) };
 }
 
 /** Plans the launch of a run that has its lease: decides by the findings of the probe, and stores the command for the next start. */
@@ -169,7 +181,7 @@ function planStart(
   services: LaunchServices,
   { project, worker, run, isRepeat }: GrantedLease,
   params: CallParams<"claim">,
-  probe: ConversationProbe,
+  { probe, stem }: Findings,
 ): Omit<GrantedClaim, keyof GrantedLease> {
   const address = formatAddress(project.slug, worker.name);
   if (isRepeat) {
@@ -181,7 +193,7 @@ function planStart(
   // Read again, because recording the end of the last run may have changed the binding.
   if (spec && workerById(services.db, worker.id)?.conversationId !== probe.conversationId) throw new BindingChanged();
   const { fresh, accept = false } = params;
-  const orders = spec && planLaunch(services, { address, worker, run, spec, fresh, accept, probe });
+  const orders = spec && planLaunch(services, { address, worker, run, spec, fresh, accept, probe, stem });
   // A start whose conversation is yet to be minted may fail, and must not be repeated by the next one.
   if (spec && orders?.launch) storeLaunchSpec(services, worker, spec);
   // Last, because a refusal would leave the folder behind; a run of an older claimer, which would not hold it, has no fifo.

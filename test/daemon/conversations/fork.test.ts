@@ -1,5 +1,7 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { readBanner } from "../../support/persona.ts";
+import { readBanner, type InstalledPersona } from "../../support/persona.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 
 const installPersona = personaInstaller();
@@ -59,4 +61,66 @@ it("a fork that cannot be made is refused, and leaves no name behind", async () 
   expect(await persona.home.perdure(["fork", "nobody", "twin"])).toMatchObject({ code: 3 });
   const { workers } = await persona.home.json<{ workers: { name: string }[] }>(["ls"]);
   expect(workers.map(({ name }) => name)).toEqual(["coder", "plain", "silent"]);
+});
+
+/** A stem with three turns, as a worker that does not run, and its transcript. */
+async function stemOf(persona: InstalledPersona): Promise<{ file: string; whole: string; session: string }> {
+  const stem = await persona.begin("coder");
+  for (const text of ["one", "two", "three"]) await stem.say(text);
+  const session = (await persona.untilProved("coder")).session?.id ?? "";
+  await stem.end();
+  await persona.untilEndRecorded("coder");
+  const file = persona.transcript(session) ?? "";
+  return { file, whole: readFileSync(file, "utf8"), session };
+}
+
+it.each([
+  ["was cut short", (whole: string) => whole.split("\n").slice(0, 3).join("\n")],
+  ["its beginning was changed", (whole: string) => whole.replace("one", "ONE")],
+])("A5: a stem that is damaged (%s) is not branched, by drill and run alike", async (says, damaged) => {
+  const persona = installPersona("scripted");
+  const { home } = persona;
+  const { file, whole, session } = await stemOf(persona);
+  await home.perdure(["fork", "coder", "twin"]);
+  writeFileSync(file, damaged(whole));
+
+  const drill = await home.perdure(["drill", "twin"]);
+  expect(drill).toMatchObject({ code: 5, stdout: expect.stringContaining(says) as string });
+  const starts = persona.starts().length;
+  const refused = await home.perdure(["run", "twin"]);
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining(says) as string });
+  expect(refused.stderr).toContain(session);
+  expect(persona.starts()).toHaveLength(starts);
+  expect(await home.perdure(["fork", "coder", "other"])).toMatchObject({ code: 5 });
+
+  await home.perdure(["adopt", "coder", "--kept"]);
+  expect((await persona.resume("twin")).banner.turns).toBe(3);
+});
+
+it.each(["gone", "emptied"])(
+  "A7: a stem that its vendor has lost (%s) is put back before it is branched, and that is told",
+  async (how) => {
+    const persona = installPersona("scripted");
+    const { home } = persona;
+    const { file } = await stemOf(persona);
+    await home.perdure(["fork", "coder", "twin"]);
+    if (how === "gone") rmSync(file);
+    else writeFileSync(file, "");
+
+    expect(await home.perdure(["drill", "twin"])).toMatchObject({ code: 0 });
+    const { talk, banner } = await persona.resume("twin");
+    expect(banner.turns).toBe(3);
+    expect((await talk.end()).stderr).toContain("restored from perdure's copy");
+  },
+);
+
+it("A4: a branch that was killed when it had written nothing but an empty file begins as a branch again", async () => {
+  const persona = installPersona("scripted");
+  const { file } = await stemOf(persona);
+  await persona.home.perdure(["fork", "coder", "twin"]);
+  const first = persona.run("twin");
+  const { session } = readBanner(await first.answer());
+  await persona.kill("twin", first);
+  writeFileSync(join(dirname(file), `${session}.jsonl`), "");
+  expect(readBanner(await persona.run("twin").answer()).turns).toBe(3);
 });

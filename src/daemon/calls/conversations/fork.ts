@@ -6,9 +6,10 @@ import { boundConversation, type Conversation } from "../../../store/conversatio
 import { setForkOf, setLaunch, workerByName } from "../../../store/workers.ts";
 import { recordEvent } from "../../events.ts";
 import type { Services } from "../../services.ts";
-import { locationOf, probeConversation } from "../../conversations/probe/probe.ts";
+import { locationOf } from "../../conversations/probe/probe.ts";
 import { findWorker } from "../../names/lookup.ts";
 import { assertNotMoved } from "../../names/moved.ts";
+import { probeStem } from "../../launch/probe-stem.ts";
 import { assertRecorded } from "../../launch/recording.ts";
 import { requireAdapter, storedSpecOf } from "../../launch/spec.ts";
 import { findOrCreateWorker } from "../../names/workers.ts";
@@ -50,9 +51,9 @@ async function assertForkable(services: Services, address: string, stem: Convers
       hint: hintOf`${verb("run", "NAME", "--", "COMMAND")} begins a new one`,
     });
   }
-  const transcript = await services.custody.checkAgainstCopy(stem, await probeConversation(services, stem));
-  if (transcript.state === "good") return;
-  const why = transcript.state === "damaged" ? transcript.why : "nothing was said in it yet";
+  const probe = await probeStem(services, stem.id, { drill: true });
+  if (probe === null || probe.fault === null) return;
+  const why = stem.transcriptBytes === null ? "nothing was said in it yet" : `it ${probe.fault}`;
   throw new PerdureError("refused", `The ${stem.vendor} conversation of ${address} cannot be branched: ${why}.`, {
     hint: verb("drill", address),
   });
