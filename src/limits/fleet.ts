@@ -31,6 +31,12 @@ export const START_BATCH_WAIT_MS = 500;
 /** Bytes of a configuration file: far more than a person writes; two of them fit a frame, to show what changed. */
 export const CONFIG_BYTES_MAX = 256 * KIB;
 
+/**
+ * How deep in a configuration file lines are found for errors; no setting lies deeper. A path is kept for every part of a key, and a key of
+ * a hostile file may have tens of thousands.
+ */
+export const SETTING_DEPTH_MAX = 8;
+
 /** Workers that a fleet file declares: a typo in `count` must not start a million programs. */
 export const FLEET_WORKERS_MAX = 1_000;
 

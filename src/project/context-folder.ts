@@ -29,6 +29,8 @@ function realpathOfExisting(path: string): string {
   } catch (error) {
     if (isErrno(error, "ELOOP")) throw inTheWay(path, "is a link that leads in a circle");
     if (isErrno(error, "ENOTDIR")) throw inTheWay(dirname(path), "is not a folder");
+    if (isErrno(error, "ENAMETOOLONG")) throw inTheWay(path, "has a name that is too long");
+    if (isErrno(error, "EACCES")) throw inTheWay(path, "is behind a folder that cannot be entered");
     if (!isErrno(error, "ENOENT") || dirname(path) === path) throw error;
     // Nobody knows what a link that leads to nothing will lead to.
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw inTheWay(path, "is a dangling link");

@@ -25,7 +25,7 @@ function isDanglingLink(path: string): boolean {
     return lstatSync(path).isSymbolicLink() && !existsSync(path);
   } catch (error) {
     if (isErrno(error, "ELOOP")) return true;
-    if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) throw error;
+    if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ENAMETOOLONG")) throw error;
     return dirname(path) !== path && isDanglingLink(dirname(path));
   }
 }

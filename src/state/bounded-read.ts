@@ -116,6 +116,7 @@ export function irregularity(stats: Pick<Stats, "isFile" | "isDirectory"> | unde
 function problemOf(error: unknown): string | null {
   if (isErrno(error, "EACCES", "EPERM")) return "cannot be read: permission denied";
   if (isErrno(error, "ELOOP")) return "cannot be read: too many links lead to it, or they lead in a circle";
+  if (isErrno(error, "ENAMETOOLONG")) return "cannot be read: its name is too long";
   // A socket cannot be opened at all.
   return isErrno(error, "ENXIO") ? "is not a regular file" : null;
 }

@@ -108,7 +108,7 @@ export function realPath(path: string): string {
   try {
     return realpathSync.native(path);
   } catch (error) {
-    if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES") || dirname(path) === path) throw error;
+    if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENAMETOOLONG") || dirname(path) === path) throw error;
     return join(realPath(dirname(path)), basename(path));
   }
 }

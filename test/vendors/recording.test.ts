@@ -40,11 +40,22 @@ const SKIP = "CLAUDE_CODE_SKIP_PROMPT_HISTORY";
 const skip = (value: unknown): object => ({ env: { [SKIP]: value } });
 const record = (value: unknown): object => ({ general: { chatRecording: value } });
 
+/** As a repository may carry them: deeper than a parser that calls itself has stack for. */
+function deeplyNested(variable: string): string {
+  return `{"env":{"${variable}":"1"},"x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+}
+
 /** Ways to turn recording off, as seen with the real programs; the place is a file in the home, or the words for it. */
 const OFF: [string, string, Start, string][] = [
   ["claude", "the variable", { env: { [SKIP]: "1" } }, "the environment"],
   ["claude", "the variable as a word", { env: { [SKIP]: "TRUE" } }, "the environment"],
   ["claude", "the user's settings", { files: { ".claude/settings.json": skip("1") } }, ".claude/settings.json"],
+  [
+    "claude",
+    "settings nested deeply",
+    { files: { ".claude/settings.json": deeplyNested(SKIP) } },
+    ".claude/settings.json",
+  ],
   ["claude", "a number in settings", { files: { ".claude/settings.json": skip(1) } }, ".claude/settings.json"],
   [
     "claude",

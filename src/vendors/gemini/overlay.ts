@@ -139,14 +139,22 @@ export function parsedSettings(file: string, marked: string): Fields {
   const text = marked.replace(/^\uFEFF/, "");
   const { parse, printParseErrorCode } = jsonc();
   const errors: Jsonc.ParseError[] = [];
-  const settings: unknown = parse(text, errors, { allowEmptyContent: true });
+  let settings: unknown;
+  try {
+    settings = parse(text, errors, { allowEmptyContent: true });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw unreadable(file, "they are nested too deeply");
+  }
   const [first] = errors;
   if (first === undefined) return fieldsOf(settings);
   const line = text.slice(0, first.offset).split("\n").length;
   const what = printParseErrorCode(first.error)
     .replaceAll(/\B[A-Z]/g, " $&")
     .toLowerCase();
-  throw new PerdureError("usage", `gemini's settings ${file} cannot be read: line ${line}, ${what}.`, {
-    hint: `edit ${file}`,
-  });
+  throw unreadable(file, `line ${line}, ${what}`);
+}
+
+function unreadable(file: string, why: string): PerdureError {
+  return new PerdureError("usage", `gemini's settings ${file} cannot be read: ${why}.`, { hint: `edit ${file}` });
 }

@@ -1,7 +1,7 @@
 import type * as Jsonc from "jsonc-parser";
 import { VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
-import { fieldsOf } from "../../util/fields.ts";
+import { fieldsOf, parseObject } from "../../util/fields.ts";
 
 declare const PERDURE_VERSION: string | undefined;
 
@@ -19,8 +19,17 @@ export function readSettings(file: string): Readonly<Record<string, unknown>> {
   return parseSettings(readIfReadable(file, VENDOR_FILE_BYTES_MAX));
 }
 
-/** Parses settings that may have comments in them. */
+/**
+ * Parses settings that may have comments in them. They may come with a repository, and be nested so deeply that this parser has no
+ * stack for them; Node's own needs none, and is what most vendors' programs read them with.
+ */
 export function parseSettings(text: string): Readonly<Record<string, unknown>> {
   if (!text.includes("{")) return {};
-  return fieldsOf(jsonc().parse(text.replace(/^\uFEFF/, ""), [], { allowTrailingComma: true }));
+  const plain = text.replace(/^\uFEFF/, "");
+  try {
+    return fieldsOf(jsonc().parse(plain, [], { allowTrailingComma: true }));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return parseObject(plain) ?? {};
+  }
 }

@@ -137,6 +137,24 @@ test("a thousand mistakes take no longer than one", () => {
   expect(performance.now() - startedMs).toBeLessThan(2_000);
 });
 
+const DEEP: [what: string, text: string, message: RegExp][] = [
+  ["a key of very many parts", `${Array(40_000).fill("a").join(".")} = 1\n`, /perdure\.toml:1: unknown key "a"/],
+  ["a table of very many parts", `\n[${Array(40_000).fill("a").join(".")}]\n`, /perdure\.toml:2: unknown key "a"/],
+  [
+    "a key of very many parts in a worker",
+    `[workers.w]\n${Array(40_000).fill("a").join(".")} = 1\n`,
+    /perdure\.toml:2: unknown key "workers\.w\.a"/,
+  ],
+  ["a mistake beside a very long text", `projct = 1\nname = "${"x".repeat(230_000)}"\n`, /perdure\.toml:1: /],
+];
+
+test.each(DEEP)("%s takes no memory and no time", (_what, text, message) => {
+  const before = process.memoryUsage().rss;
+  expect(thrown(() => read(text)).message).toMatch(message);
+  expect(thrown(settings).message).toMatch(message);
+  expect(process.memoryUsage().rss - before).toBeLessThan(300e6);
+});
+
 test.each(WRONG)("%s is told with its line and what would be right", (_what, text, line, message, hint) => {
   const error = thrown(() => read(text));
   expect(error).toMatchObject({ code: "usage" });

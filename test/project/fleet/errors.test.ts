@@ -45,6 +45,7 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
   ["a NUL in an argument", `${X}args = ["a\\u0000b"]\n`, 3, /args contains a NUL/, /edit/],
   ["copy without a worktree", `${X}copy = [".env"]\n`, 3, /copy needs a worktree/, /worktree = true/],
   ["copy for nobody", `[defaults]\ncopy = [".env"]\n${X}`, 2, /defaults\.copy needs a worktree/, /worktree = true/],
+  ["a prompt with a name beyond all names", `${X}prompt = "${"p".repeat(300)}"\n`, 3, /its name is too long/, /edit/],
   ["copy from above", `${X}worktree = true\ncopy = ["../secret.md"]\n`, 4, /"\.\.\/secret\.md" is not a file/, INSIDE],
   ["copy from elsewhere", `${X}worktree = true\ncopy = ["/etc/passwd"]\n`, 4, /is not a file inside/, INSIDE],
   ["copy through a link", `${X}worktree = true\ncopy = ["out/secret.md"]\n`, 4, /is not a file inside/, INSIDE],

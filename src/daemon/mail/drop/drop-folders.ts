@@ -8,6 +8,7 @@ import { readIfReadable } from "../../../state/bounded-read.ts";
 import { statExactly } from "../../../state/files.ts";
 import { trustedDigests, trustedFleetOf } from "../../../store/fleet.ts";
 import { projectById, type Project } from "../../../store/projects.ts";
+import { errnoName } from "../../../util/errno-name.ts";
 import { fieldsOf } from "../../../util/fields.ts";
 import type { BaseServices } from "../../base-services.ts";
 
@@ -30,15 +31,22 @@ export class DropFolders {
     this.#services = services;
   }
 
-  list(): DropFolder[] {
+  /** Looks into each project's folder. What is wrong with one of them is told, and keeps nobody from looking at the others. */
+  look<Found>(into: (drop: DropFolder) => Found[]): Found[] {
     const { db } = this.#services;
     return trustedDigests(db).flatMap(({ projectId, digest }) => {
       const dir = this.#dirOf(projectId, digest);
       const project = dir === null ? null : projectById(db, projectId);
-      if (dir === null || project === null || !this.#isAsTrusted(project, digest)) return [];
-      const found = dropFolder(project.root, dir);
-      if ("folder" in found) return [{ project, folder: found.folder }];
-      this.#tell(project, found.problem);
+      if (dir === null || project === null) return [];
+      try {
+        if (!this.#isAsTrusted(project, digest)) return [];
+        const found = dropFolder(project.root, dir);
+        if ("folder" in found) return into({ project, folder: found.folder });
+        this.#tell(project, found.problem);
+      } catch (error) {
+        if (errnoName(error) === null) throw error;
+        this.#tell(project, String(error));
+      }
       return [];
     });
   }

@@ -39,7 +39,7 @@ export class DroppedMail {
   }
 
   async #look(): Promise<void> {
-    const files = this.#folders.list().flatMap((drop) => droppedFiles(drop));
+    const files = this.#folders.look(droppedFiles);
     const ready = this.#settled.among(files, (paths) => this.#services.processes.openAmong(paths));
     for (const file of ready.slice(0, DROP_FILES_PER_LOOK)) {
       if (this.#stopped) return;

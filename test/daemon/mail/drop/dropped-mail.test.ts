@@ -176,3 +176,17 @@ test("what trust shows says what it means, and how much lies there already", asy
   const alone = await home.perdure(["trust"], { cwd: strange });
   expect(alone.stderr).toContain('drop_dir = "in"');
 });
+
+test("a folder with which something is wrong in one project keeps no file of another one back", async () => {
+  const beside = join(home.dir, "beside");
+  mkdirSync(beside);
+  writeFileSync(
+    join(beside, "perdure.toml"),
+    `[mail]\ndrop_dir = "${"d".repeat(300)}"\n[workers.w]\ncommand = ["true"]\n`,
+  );
+  await home.perdure(["trust", "--yes"], { cwd: beside });
+  drop("coder", "beside-another.md", "hello");
+  await untilMovedTo("processed", "beside-another.md");
+  const log = readFileSync(join(home.state, "logs/daemon.log"), "utf8");
+  expect(log.match(/the drop_dir of beside is not looked at: .* has a name that is too long/g)).toHaveLength(1);
+});
