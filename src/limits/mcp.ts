@@ -17,8 +17,11 @@ export const INBOX_TOOL_MESSAGES = 20;
  */
 export const TOOL_MAIL_BYTES_MAX = 8 * KIB;
 
-/** A line of a bridge larger than this ends its connection; a call with the longest message fits twice. */
+/** A line of a bridge larger than this is answered with a refusal; a call with the longest message fits twice. */
 export const BRIDGE_LINE_BYTES_MAX = MIB;
+
+/** Bytes of the beginning and of the end of such a line that are kept: in one of the two is the id that the refusal answers. */
+export const BRIDGE_LINE_KEPT_BYTES = KIB;
 
 /** Unanswered bytes beyond which a bridge reads no more of its agent's calls. */
 export const BRIDGE_PENDING_BYTES_MAX = 8 * MIB;

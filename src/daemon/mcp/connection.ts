@@ -5,7 +5,7 @@ import { VERSION } from "../../protocol/version.ts";
 import { parseObject, textOf } from "../../util/fields.ts";
 import type { DaemonContext } from "../dispatch/call-context.ts";
 import { workerActor } from "../permissions/actor.ts";
-import { LineReader } from "./line-reader.ts";
+import { LineReader, type ReadLine } from "./line-reader.ts";
 import { LeaveUnanswered, McpSession, type BridgeLine, type BridgePeer } from "./session.ts";
 
 /**
@@ -18,7 +18,7 @@ export class BridgeConnection {
   readonly #lines = new LineReader();
   readonly #closed = new AbortController();
   /** Lines that arrived while too many were being answered. */
-  #waiting: string[] = [];
+  #waiting: ReadLine[] = [];
   #session: McpSession | null = null;
   #inFlight = 0;
   #draining = false;
@@ -58,7 +58,7 @@ export class BridgeConnection {
     while (!this.#draining && this.#inFlight < CALLS_IN_FLIGHT_MAX) {
       const line = this.#waiting.shift();
       if (line === undefined) break;
-      if (this.#session === null) this.#session = this.#greet(line);
+      if (this.#session === null) this.#session = this.#greet(line.text);
       else this.#start(this.#session, readBridgeLine(line));
     }
     if (this.#inFlight >= CALLS_IN_FLIGHT_MAX) this.#socket.pause();
@@ -121,10 +121,10 @@ export class BridgeConnection {
 }
 
 /** Reads `NUMBER AGE_SECONDS JSON`. */
-function readBridgeLine(line: string): BridgeLine {
+function readBridgeLine({ text: line, cut }: ReadLine): BridgeLine {
   const [, number, age, text] = /^([0-9]{1,15}) ([0-9]{1,9}) (.*)$/s.exec(line) ?? [];
   if (number === undefined || age === undefined || text === undefined) {
     throw new PerdureError("usage", "A line must begin with its number and its age.");
   }
-  return { number: Number(number), ageMs: Number(age) * 1000, text };
+  return { number: Number(number), ageMs: Number(age) * 1000, text, cut };
 }

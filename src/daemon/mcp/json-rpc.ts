@@ -20,6 +20,14 @@ export function readMessage(line: string): RpcMessage | "not-json" | null {
   return { id: typeof id === "string" || typeof id === "number" ? id : null, method, params: value.params };
 }
 
+/** Finds the id of a message of which only the beginning and the end are left: clients write it before the method, or last. */
+export function idInCut(text: string): RpcMessage["id"] {
+  const [, first] = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*([0-9]+|"[^"\\]*")\s*,/.exec(text) ?? [];
+  const [, last] = /"id"\s*:\s*([0-9]+|"[^"\\]*")\s*\}\s*$/.exec(text) ?? [];
+  const id = first ?? last;
+  return id === undefined ? null : (JSON.parse(id) as string | number);
+}
+
 export function resultLine(id: RpcMessage["id"], result: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, result });
 }

@@ -1,22 +1,30 @@
-import { BRIDGE_LINE_BYTES_MAX } from "../../limits/index.ts";
-import { PerdureError } from "../../protocol/errors.ts";
+import { BRIDGE_LINE_BYTES_MAX, BRIDGE_LINE_KEPT_BYTES } from "../../limits/index.ts";
 
 const NEWLINE = 0x0a;
 
-/** Cuts a byte stream into lines; one beyond the limit throws before it is kept whole. */
+/** One line; `cut` of one beyond the limit, of which only the beginning and the end are kept, with a newline between them. */
+export interface ReadLine {
+  text: string;
+  cut: boolean;
+}
+
+/**
+ * Cuts a byte stream into lines. One beyond the limit is never kept whole, and is a line all the same: whoever has sent it would send it
+ * again to the next connection, and for ever, if it got no answer.
+ */
 export class LineReader {
   #parts: Buffer[] = [];
   #bytes = 0;
+  /** The last bytes of a line that is beyond the limit. */
+  #tail: Buffer | null = null;
 
   /** Returns the lines that the chunk completes. */
-  push(chunk: Buffer): string[] {
-    const lines: string[] = [];
+  push(chunk: Buffer): ReadLine[] {
+    const lines: ReadLine[] = [];
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       this.#keep(chunk.subarray(from, end));
-      lines.push(Buffer.concat(this.#parts).toString("utf8"));
-      this.#parts = [];
-      this.#bytes = 0;
+      lines.push(this.#take());
       from = end + 1;
     }
     // A copy, because the rest may take for ever, and the chunk would stay in memory for it.
@@ -26,11 +34,20 @@ export class LineReader {
 
   #keep(part: Buffer): void {
     this.#bytes += part.length;
-    if (this.#bytes > BRIDGE_LINE_BYTES_MAX) {
-      throw new PerdureError("usage", `A line exceeds the limit of ${BRIDGE_LINE_BYTES_MAX} bytes.`, {
-        hint: "put long text in a file",
-      });
-    }
-    this.#parts.push(part);
+    if (this.#tail === null) this.#parts.push(part);
+    if (this.#bytes <= BRIDGE_LINE_BYTES_MAX) return;
+    const last = this.#tail === null ? Buffer.concat(this.#parts) : Buffer.concat([this.#tail, part]);
+    if (this.#tail === null) this.#parts = [Buffer.from(last.subarray(0, BRIDGE_LINE_KEPT_BYTES))];
+    this.#tail = Buffer.from(last.subarray(-BRIDGE_LINE_KEPT_BYTES));
+  }
+
+  #take(): ReadLine {
+    const kept = Buffer.concat(this.#parts).toString("utf8");
+    const line =
+      this.#tail === null ? { text: kept, cut: false } : { text: `${kept}\n${this.#tail.toString("utf8")}`, cut: true };
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#tail = null;
+    return line;
   }
 }

@@ -1,3 +1,4 @@
+import { BRIDGE_LINE_BYTES_MAX } from "../../limits/index.ts";
 import { asPerdureError, isPerdureError, type PerdureError } from "../../protocol/errors.ts";
 import type { CallName, CallResults, StreamItems } from "../../protocol/calls/index.ts";
 import { VERSION } from "../../protocol/version.ts";
@@ -6,7 +7,15 @@ import { sha256 } from "../../util/sha256.ts";
 import type { CallSink, DaemonContext } from "../dispatch/call-context.ts";
 import { dispatch } from "../dispatch/dispatch.ts";
 import { assertCurrent } from "../permissions/actor.ts";
-import { errorLine, notificationLine, readMessage, resultLine, RPC_ERRORS, type RpcMessage } from "./json-rpc.ts";
+import {
+  errorLine,
+  idInCut,
+  notificationLine,
+  readMessage,
+  resultLine,
+  RPC_ERRORS,
+  type RpcMessage,
+} from "./json-rpc.ts";
 import { checkArguments, type Tool, type ToolCall, type WorkerActor } from "./tool.ts";
 import { TOOLS } from "./tools/index.ts";
 
@@ -25,6 +34,8 @@ export interface BridgeLine {
   /** How long ago the agent's program wrote it, for a line that the bridge sends again. */
   ageMs: number;
   text: string;
+  /** Whether it was too long, so that the text is only its beginning and its end. */
+  cut: boolean;
 }
 
 /** The bridge's end of a line: where notifications go, and until when somebody waits for the answer. */
@@ -65,6 +76,7 @@ export class McpSession {
 
   /** Answers one line. */
   async answer(line: BridgeLine, answering: Answering): Promise<Answer> {
+    if (line.cut) return plain(errorLine(idInCut(line.text), RPC_ERRORS.invalid, TOO_LONG));
     const message = readMessage(line.text);
     if (message === "not-json") return plain(errorLine(null, RPC_ERRORS.parse, "That line is not JSON."));
     if (message === null) return NO_ANSWER;
@@ -191,6 +203,8 @@ class CollectingSink implements CallSink {
     throw new Error("no tool makes a call that stays open");
   }
 }
+
+const TOO_LONG = `That message exceeds the limit of ${BRIDGE_LINE_BYTES_MAX} bytes. (put long text in a file, and send the file)`;
 
 function plain(text: string): Answer {
   return { text, after: [] };

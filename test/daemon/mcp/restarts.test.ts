@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it } from "vitest";
-import { ASK_TOOL_WAIT_MS } from "../../../src/limits/index.ts";
+import { ASK_TOOL_WAIT_MS, BRIDGE_LINE_BYTES_MAX } from "../../../src/limits/index.ts";
 import { eventually } from "../../support/check.ts";
 import { mailHomes, type MailHome } from "../mail/mail-home.ts";
 import { lastingRun, McpAgent } from "./agent.ts";
@@ -57,6 +57,15 @@ describe.each([["perl"], ["node"]])("through the bridge in %s", (bridge) => {
     await Promise.all(sent);
     const arrived = (await mail.peek("reviewer")).map(({ body }) => body);
     expect(arrived.toSorted()).toEqual(texts.toSorted());
+  });
+
+  it("a call that is too long is refused, once, and the next one is answered", async () => {
+    const mail = await mailHome("coder", "reviewer");
+    const coder = await agentOf(mail, "coder", bridge);
+    const text = "a".repeat(BRIDGE_LINE_BYTES_MAX);
+    await expect(coder.call("send", { to: "reviewer", text })).rejects.toThrow(/exceeds the limit of 1048576 bytes/);
+    await coder.result("send", { to: "reviewer", text: "short" });
+    expect((await mail.peek("reviewer")).map(({ body }) => body)).toEqual(["short"]);
   });
 
   it("the bridge ends with its agent, also while there is no daemon", async () => {
