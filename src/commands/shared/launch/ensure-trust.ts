@@ -9,7 +9,7 @@ import { PerdureError } from "../../../protocol/errors.ts";
 import { isErrno, isFolder } from "../../../state/files.ts";
 import { adapterOf } from "../../../vendors/index.ts";
 import { callDaemon } from "../call.ts";
-import { printable, type Output } from "../output.ts";
+import { escaped, printable, type Output } from "../output.ts";
 import { trustedContent } from "./trusted-content.ts";
 
 /** Returns if the fleet file is trusted, asking the person at the terminal if necessary; throws if it is not. */
@@ -24,10 +24,15 @@ export async function ensureTrust(fleet: Fleet, here: ProjectRef, yes: boolean, 
       before !== null
         ? `${changed} has changed since you trusted it:`
         : `${file} has never run here. It ${fleet.workers.length > 0 ? "would start" : "sets"}:`;
-    out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
+    out.note([title, ...shown.map((line) => `  ${line}`)].map(visible).join("\n"));
     if (!(await confirmOnTerminal("Run it? [y/N] "))) throw notTrusted(file, before !== null);
   }
   await callDaemon("trust", { here, ...trustedContent(fleet) });
+}
+
+/** Escapes every character that nobody would see: a model reads an order that is written in them, and a person agrees to it unread. */
+function visible(line: string): string {
+  return printable(line).replaceAll(/\p{Default_Ignorable_Code_Point}/gu, escaped);
 }
 
 /** Tells whether there is nothing in the file that anybody could agree to: it is absent, or has comments only. */
@@ -40,7 +45,23 @@ function startPreview(fleet: Fleet): string[] {
   if (fleet.workers.length === 0)
     return [...fleetChanges(null, fleet.text).map(({ text }) => text), ...dropLines(fleet)];
   const prompted = fleet.workers.filter(({ prompt }) => prompt !== null);
-  return [...commandSummary(fleet), ...turnLines(fleet), ...prompted.flatMap(promptLines), ...dropLines(fleet)];
+  return [
+    ...commandSummary(fleet),
+    ...turnLines(fleet),
+    ...boundLines(fleet),
+    ...prompted.flatMap(promptLines),
+    ...dropLines(fleet),
+  ];
+}
+
+/** Lists the bounds that the file sets for what mail may begin by itself: each turn costs something. */
+function boundLines({ text }: Fleet): string[] {
+  let table = "";
+  return fleetChanges(null, text).flatMap((line) => {
+    table = /^\[(.*)\]$/.exec(line.text)?.[1] ?? table;
+    const isBound = line.text.startsWith("wakes_per_hour = ") || (table === "turns" && !line.text.startsWith("["));
+    return isBound ? [`[${table}] ${line.text}`] : [];
+  });
 }
 
 /** Lists what changed since the file was trusted; never empty, because a changed comment is a change, too. */
