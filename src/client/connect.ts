@@ -47,7 +47,7 @@ function notRunning(): PerdureError {
 }
 
 function keptExiting(): PerdureError {
-  const message = `The daemon exited ${CONNECT_TRIES} times while perdure tried to connect.`;
+  const message = `The daemon hung up ${CONNECT_TRIES} times before it greeted: it exits, or has no file descriptors left for more clients.`;
   return new PerdureError("unavailable", message, { hint: verb("doctor") });
 }
 

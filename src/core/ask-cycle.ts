@@ -16,8 +16,6 @@ export function findWaitCycle(
   to: number | null,
   waiting: Iterable<WaitingAsk>,
 ): WaitingAsk | null {
-  // A worker that waits cannot answer itself.
-  if (from !== null && from === to) return { ask: "its own", from, to };
   const open = [...waiting];
   const visited = new Set<number | null>([to]);
   const queue: { at: number | null; first: WaitingAsk | null }[] = [{ at: to, first: null }];

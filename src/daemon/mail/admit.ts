@@ -116,6 +116,11 @@ function assertSendRate(services: MailServices, { worker, name }: Sender): void 
 }
 
 function assertNoWaitCycle(services: MailServices, sender: Sender, { worker }: Recipient, to: string): void {
+  if (sender.worker !== null && sender.worker.id === worker?.id) {
+    throw new PerdureError("conflict", `${sender.name} asks itself, and cannot answer while it waits.`, {
+      hint: verb("send", to, "TEXT"),
+    });
+  }
   const cycle = findWaitCycle(sender.worker?.id ?? null, worker?.id ?? null, services.mail.waiting);
   if (cycle === null) return;
   throw waitCycleError(services, cycle.ask, cycle.from, to);

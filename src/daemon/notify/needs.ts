@@ -2,7 +2,7 @@ import type { Need } from "../../core/notices.ts";
 import { PANE_WORDS_CHARS_MAX } from "../../limits/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { hintText, toHint, verb, type HintLike } from "../../protocol/hint.ts";
-import { commandForNeed, NEED_KINDS, type NeedKind, type NoticeRecord } from "../../protocol/records/needs.ts";
+import { commandForNeed, isNeed, type NoticeRecord } from "../../protocol/records/needs.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { messageBySeq } from "../../store/messages.ts";
 import type { UnreadSender } from "../../store/notices.ts";
@@ -33,10 +33,6 @@ export function wordsBelow(worker: WorkerSummary, need: Need | null): string {
   const hint = hintText(toHint(worker.next ?? commandForNeed(worker, address)));
   const words = [state, attention === null ? "" : `: ${attention}`, hint === null ? "" : ` → ${hint}`].join("");
   return words.replaceAll(/[\p{Cc}\s]+/gu, " ").slice(0, PANE_WORDS_CHARS_MAX);
-}
-
-function isNeed(state: string): state is NeedKind {
-  return NEED_KINDS.some((kind) => kind === state);
 }
 
 /** Returns the need of somebody who reads mail; the id of the newest message is its last word. */

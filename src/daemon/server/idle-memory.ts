@@ -1,3 +1,4 @@
+import { getHeapStatistics } from "node:v8";
 import {
   IDLE_CPU_SHARE,
   IDLE_HEAP_GROWTH_BYTES,
@@ -74,7 +75,8 @@ function ownMemory(): OwnMemory {
       const { user, system } = process.cpuUsage();
       return user + system;
     },
-    heapBytes: () => process.memoryUsage().heapTotal,
+    // `process.memoryUsage()` opens a file for its other figures, and throws while clients have taken all descriptors.
+    heapBytes: () => getHeapStatistics().total_heap_size,
     collect: gc === undefined ? null : () => gc({ type: "major", execution: "sync", flavor: "last-resort" }),
   };
 }

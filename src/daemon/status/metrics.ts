@@ -1,7 +1,7 @@
 import { NAMED_WORKERS_MAX } from "../../limits/index.ts";
 import { MAIL_STATES } from "../../protocol/records/mail.ts";
 import type { Metric, MetricSample } from "../../protocol/records/metrics.ts";
-import { commandForNeed } from "../../protocol/records/needs.ts";
+import { isNeed } from "../../protocol/records/needs.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { countMailByState, countOperatorMail, custodyFigures } from "../../store/metrics.ts";
@@ -53,7 +53,7 @@ function daemonMetrics({ writer, runs }: MetricServices, { connections, uptimeMs
 
 function workerMetrics(workers: readonly WorkerSummary[]): Metric[] {
   const count = (isCounted: (worker: WorkerSummary) => boolean): number => workers.filter(isCounted).length;
-  const needy = workers.filter((worker) => commandForNeed(worker, worker.name) !== null);
+  const needy = workers.filter(({ state }) => isNeed(state));
   const named = needy.slice(0, NAMED_WORKERS_MAX);
   return [
     gauge(

@@ -6,6 +6,11 @@ export const NEED_KINDS = ["blocked", "on-hold", "crash-looping", "unresumable",
 
 export type NeedKind = (typeof NEED_KINDS)[number];
 
+/** Whether a state needs somebody, for everybody who tells of it, waits for it or counts it. */
+export function isNeed(state: string): state is NeedKind {
+  return NEED_KINDS.some((kind) => kind === state);
+}
+
 const VERBS: Partial<Record<WorkerState, string>> = {
   blocked: "attach",
   "crash-looping": "logs",

@@ -152,3 +152,11 @@ test("a histogram counts each duration in all bounds that it is within", () => {
   for (const seconds of [0.5, 1, 1.5, 9]) times.observe(seconds);
   expect([times.cumulative(), times.count, times.sum]).toEqual([[2, 3, 3], 4, 12]);
 });
+
+test("a worker that is unusual and needs nobody is not among those that need somebody, as in `wait`", async () => {
+  const before = figure(await scrape(), "perdure_workers_needing_you");
+  const { worker } = await home.start("sleeper", ["sleep", "600"]);
+  process.kill(worker.run?.pid ?? NaN, "SIGSTOP");
+  await home.until("sleeper", ({ attention }) => attention === "suspended");
+  expect(figure(await scrape(), "perdure_workers_needing_you")).toBe(before);
+});

@@ -22,6 +22,14 @@ it("an ask is answered after the answering worker and the daemon were killed and
   expect((await mail.home.perdure(["inbox"])).stdout).toBe("");
 });
 
+it("a worker that asks itself is refused, with what it can type instead", async () => {
+  const mail = await mailHome("a");
+  const { code, stderr } = await mail.runInside("a", `${mail.perdure} ask a 'who am I?' --timeout 10s`);
+  expect(code).toBe(4);
+  expect(stderr).toContain("a asks itself, and cannot answer while it waits.");
+  expect(stderr).toMatch(/→ perdure send \S*a TEXT\n/);
+});
+
 it("two workers that ask each other are refused, not left waiting", async () => {
   const mail = await mailHome("a", "b");
   const [a, b] = [await mail.lease("a"), await mail.lease("b")];

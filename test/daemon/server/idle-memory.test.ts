@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { IdleMemory } from "../../../src/daemon/server/idle-memory.ts";
 import {
@@ -83,4 +85,18 @@ test("the garbage of the start waits for a quiet second, because a call that com
   }
   memory.check();
   expect(collections).toBe(1);
+});
+
+test("the size of the heap is known while no file can be opened", () => {
+  const script = `
+    import { openSync } from "node:fs";
+    globalThis.gc = () => undefined;
+    const { IdleMemory } = await import(${JSON.stringify(join(import.meta.dirname, "../../../src/daemon/server/idle-memory.ts"))});
+    const memory = new IdleMemory();
+    try { for (;;) openSync("/dev/null"); } catch (error) { if (error.code !== "EMFILE") throw error; }
+    memory.check(); // busy with its own start
+    memory.check();
+    process.stdout.write("checked");`;
+  const node = ["exec", JSON.stringify(process.execPath), "--input-type=module", "-e", '"$0"'].join(" ");
+  expect(execFileSync("sh", ["-c", `ulimit -n 64; ${node}`, script], { encoding: "utf8" })).toBe("checked");
 });
