@@ -16,6 +16,8 @@ interface Size {
   asks: number;
   kills: number;
   atOnce: number;
+  /** Asks in each of two rounds without any kill, between which the daemon's memory is compared. */
+  calm: number;
 }
 
 /** The victims, each killed while a turn is anywhere between its claim and its end. */
@@ -23,6 +25,8 @@ const VICTIMS = ["agent", "daemon", "both"] as const;
 const UNDER_WAY_MS = 400;
 /** The longest time without any ask being settled. */
 const STALLED_MS = 120_000;
+/** The memory that a daemon may have more after the second round than after the first, which has filled its caches. */
+const RSS_GROWTH_BYTES_MAX = 16 * 1024 * 1024;
 const SETTLED = new Set(["answered", "dead"]);
 
 interface Shown {
@@ -34,8 +38,8 @@ interface Shown {
 export const answeredOnce = campaign<Size>({
   number: 30,
   promise: "a turn is answered once",
-  reduced: { workers: 6, asks: 24, kills: 6, atOnce: 3 },
-  full: { workers: 200, asks: 2_000, kills: 300, atOnce: 4 },
+  reduced: { workers: 6, asks: 24, kills: 6, atOnce: 3, calm: 12 },
+  full: { workers: 200, asks: 2_000, kills: 300, atOnce: 4, calm: 200 },
   async run(size, seed) {
     const figures = await new Play(size, seeded(seed)).all();
     return { ...figures, chainOfTwo: await playChain() };
@@ -62,13 +66,38 @@ class Play {
       await this.#home.up();
       const kills = await this.#askUnderFire();
       await this.#untilSettled();
+      const rssGrownMiB = await this.#checkMemory();
       const told = await this.#checkAsks();
       const mostAtOnce = await this.#checkRuns();
-      return { workers: this.#size.workers, asks: this.#size.asks, ...kills, ...told, mostAtOnce };
+      return { workers: this.#size.workers, asks: this.#size.asks, ...kills, ...told, mostAtOnce, rssGrownMiB };
     } finally {
       this.#client.close();
       await this.#home.clear();
     }
+  }
+
+  /** Returns by how many MiB a daemon that nobody kills has grown over a round of turns. */
+  async #checkMemory(): Promise<number> {
+    const { calm, workers } = this.#size;
+    const sizes: number[] = [];
+    for (const round of [1, 2]) {
+      for (let n = 0; n < calm; n++) {
+        const id = `c30-calm-${round}-${n}`;
+        await this.#ask(`w-${1 + (n % workers)}`, `[[say the answer to ${id}]]`, id);
+      }
+      await this.#untilSettled();
+      sizes.push((await this.#client.ask((client) => client.call("status", {}))).rssBytes);
+    }
+    const [before = 0, after = 0] = sizes;
+    check(after - before < RSS_GROWTH_BYTES_MAX, `the daemon grew from ${before} to ${after} bytes in ${calm} turns`);
+    return Math.round((after - before) / 1024 / 1024);
+  }
+
+  async #ask(to: string, body: string, id: string): Promise<void> {
+    await this.#client.ask((client) =>
+      client.call("send", sendParams(this.#home, to, body, { id, expectsReply: true })),
+    );
+    this.#asked.set(id, to);
   }
 
   async #askUnderFire(): Promise<Record<string, number>> {
@@ -79,10 +108,7 @@ class Play {
       const to = `w-${1 + whole(this.#random, workers)}`;
       const id = `c30-${n}`;
       const body = `[[sleep ${whole(this.#random, 150)}]] [[say the answer to ${id}]]`;
-      await this.#client.ask((client) =>
-        client.call("send", sendParams(this.#home, to, body, { id, expectsReply: true })),
-      );
-      this.#asked.set(id, to);
+      await this.#ask(to, body, id);
       if (n % perKill !== perKill - 1) continue;
       await sleep(whole(this.#random, UNDER_WAY_MS));
       const victim = pick(this.#random, VICTIMS);

@@ -189,6 +189,22 @@ it("an asker is told how its question gets on", async () => {
   expect(progress).toContainEqual({ kind: "text", text: expect.stringContaining("the final word") as string });
 });
 
+it("an asker is told that the turn goes on when a new daemon has taken it up", async () => {
+  await home.up();
+  await home.untilAsleep("agent");
+  const progress: AskProgress[] = [];
+  const asked = perdure.ask("agent", "[[tool Bash]] [[sleep 2000]] [[say after all]]", {
+    onProgress: (each) => progress.push(each),
+  });
+  await expect.poll(() => progress.map(({ kind }) => kind)).toContain("tool");
+  const before = progress.length;
+  await home.killDaemon();
+  expect((await asked).body).toBe("after all");
+  const [, started] = progress;
+  expect(progress[before]).toEqual(started);
+  expect(progress.slice(before).map(({ kind }) => kind)).not.toContain("queued");
+});
+
 // The stand-in for Pi keeps a conversation in its session file, as Pi does, and says how many turns it has had.
 const PI = `#!/bin/sh
 [ "$1" = -p ] && [ "$2" = --session ] || exit 2

@@ -35,9 +35,8 @@ export const logs: Command = {
     const read = callDaemon("readScreen", { target, lines, run });
     if (values.follow === true) return follow(target, await read.catch(onceItHasOne), out);
     const screen = await read;
-    out.result(screen, () =>
-      printable(screen.turn && screen.live ? `${screen.text}\n… the turn goes on` : screen.text),
-    );
+    const goesOn = screen.turn !== undefined && screen.live ? ["… the turn goes on"] : [];
+    out.result(screen, () => printable([...linesOf(screen.text), ...goesOn].join("\n")));
   },
 };
 

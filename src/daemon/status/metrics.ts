@@ -1,5 +1,5 @@
 import { NAMED_WORKERS_MAX } from "../../limits/index.ts";
-import { MAIL_STATES } from "../../protocol/records/mail.ts";
+import { MAIL_STATES, type MailState } from "../../protocol/records/mail.ts";
 import type { Metric, MetricSample } from "../../protocol/records/metrics.ts";
 import { isNeed } from "../../protocol/records/needs.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
@@ -106,16 +106,21 @@ function eventMetrics({ eventCounts, fleet }: MetricServices): Metric[] {
 function mailMetrics({ db, mail }: MetricServices): Metric[] {
   const counts = new Map(countMailByState(db).map((each) => [each.state, each]));
   const states = MAIL_STATES.filter((state) => state !== "read" && state !== "answered");
-  const oldest = counts.get("queued")?.oldestMs;
+  const ageOf = (state: MailState): number => {
+    const oldest = counts.get(state)?.oldestMs;
+    return oldest === undefined ? 0 : Math.max(0, mail.now() - oldest) / 1000;
+  };
   return [
     gauge(
       "perdure_mail_messages",
       "Messages on their way, and those that did not arrive and are still kept, by state.",
       states.map((state) => [{ state }, counts.get(state)?.messages ?? 0]),
     ),
-    gauge("perdure_mail_oldest_queued_seconds", "Age of the oldest queued message; 0 if none is.", [
-      [{}, oldest === undefined ? 0 : Math.max(0, mail.now() - oldest) / 1000],
-    ]),
+    gauge(
+      "perdure_mail_oldest_seconds",
+      "Age of the oldest message on its way, by state; 0 if none is.",
+      MAIL_ON_THE_WAY.map((state) => [{ state }, ageOf(state)]),
+    ),
     gauge("perdure_operator_mail_unread", "Messages to the operator on their way.", [[{}, countOperatorMail(db)]]),
   ];
 }
@@ -135,6 +140,9 @@ function custodyMetrics({ db, now }: MetricServices): Metric[] {
     ),
   ];
 }
+
+/** The states of messages that something is still to become of: the age of one tells what waits too long. */
+const MAIL_ON_THE_WAY = ["queued", "offered", "injected"] as const satisfies readonly MailState[];
 
 type LabelledValue = [labels: Record<string, string>, value: number];
 

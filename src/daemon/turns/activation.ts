@@ -15,7 +15,11 @@ export function mayActivate({ db }: { db: Db }, worker: Worker, message: Message
   const { turnsFrom } = fleetSettingsOf(worker);
   const allowed = turnsFrom ?? (skipsPermissions(worker) === null ? null : [OPERATOR]);
   const mayBe = (word: string): boolean => allowed === null || allowed.includes(word);
-  if (message.fromWorker === null) return message.fromName === OPERATOR && mayBe(OPERATOR);
+  if (message.fromWorker === null) {
+    // Whom nobody else has started, the operator has.
+    const isSupervisor = worker.startedBy === null && mayBe(SUPERVISOR);
+    return message.fromName === OPERATOR && (mayBe(OPERATOR) || isSupervisor);
+  }
   const sender = workerById(db, message.fromWorker);
   if (sender === null || isNestedName(message.fromName) || sender.projectId !== worker.projectId) return false;
   if (worker.startedBy === sender.id && mayBe(SUPERVISOR)) return true;

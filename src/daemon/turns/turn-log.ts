@@ -16,6 +16,8 @@ import type { TurnServices } from "./services.ts";
 export function turnLog(services: Pick<TurnServices, "db" | "runs">, run: Run): { text: string; live: boolean } | null {
   const turn = run.turn === 1 ? turnOfRun(services.db, run.id) : null;
   const facet = adapterOf(workerById(services.db, run.workerId)?.vendor ?? "")?.turn;
+  // The name is claimed, and what is to be told is not yet on record.
+  if (turn === null && run.turn === 1 && run.endedMs === null) return { text: "", live: true };
   if (turn === null || !facet) return null;
   const files = turnFiles(services.runs.runDir(run.id));
   const reader = facet.reader();

@@ -94,7 +94,8 @@ test("are text that Prometheus reads, with a name that says the unit, for what h
   expect(figure(after, "perdure_needs_you", 'project="api",worker="turner",state="on-hold"')).toBe(1);
   expect(figure(after, "perdure_mail_messages", 'state="dead"')).toBe(2 - returned);
   expect(figure(after, "perdure_mail_messages", 'state="queued"')).toBe(1 + returned);
-  expect(figure(after, "perdure_mail_oldest_queued_seconds")).toBeGreaterThan(0);
+  expect(figure(after, "perdure_mail_oldest_seconds", 'state="queued"')).toBeGreaterThan(0);
+  expect(figure(after, "perdure_mail_oldest_seconds", 'state="offered"')).toBe(0);
   expect(figure(after, "perdure_run_ends_total", 'reason="exited"')).toBe(3);
   expect(figure(after, "perdure_proofs_total", 'result="proved"')).toBeGreaterThan(0);
   expect(figure(after, "perdure_commit_duration_seconds_count")).toBeGreaterThan(
@@ -104,6 +105,30 @@ test("are text that Prometheus reads, with a name that says the unit, for what h
   expect(figure(after, "perdure_custody_copies")).toBe(1);
   expect(figure(after, "perdure_custody_age_seconds", 'copy="newest"')).toBeGreaterThanOrEqual(0);
   expect([...after].filter(([name, { type }]) => name.endsWith("_total") !== (type === "counter"))).toEqual([]);
+});
+
+test("count starts that nobody asked for, how runs ended, and what is offered in a turn that goes on", async () => {
+  const fleet = new TurnHome('[workers.turner]\n[workers.crasher]\nmode = "tmux"\n');
+  try {
+    await fleet.up();
+    await fleet.until("crasher", ({ state, session }) => state === "idle" && session?.proved === true);
+    await fleet.type("crasher", "/crash 3");
+    await fleet.until("crasher", ({ state, generation }) => state === "idle" && generation === 2);
+    const asked = fleet.ask("turner", "[[sleep 2500]] hello");
+    await fleet.untilTurning("turner");
+    const { stdout } = await fleet.perdure(["metrics"]);
+    const families = parse(stdout);
+    expect(figure(families, "perdure_restarts_total")).toBe(1);
+    expect(figure(families, "perdure_run_ends_total", 'reason="exited"')).toBe(1);
+    expect(figure(families, "perdure_workers", 'state="turning"')).toBe(1);
+    expect(figure(families, "perdure_workers", 'state="idle"')).toBe(1);
+    expect(figure(families, "perdure_mail_messages", 'state="offered"')).toBe(1);
+    expect(figure(families, "perdure_mail_oldest_seconds", 'state="offered"')).toBeGreaterThan(0);
+    expect(figure(families, "perdure_runs_live")).toBe(2);
+    expect((await asked).code).toBe(0);
+  } finally {
+    await fleet.clear();
+  }
 });
 
 test("are the same in JSON, and the same series whatever has happened", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connectToDaemon } from "../../../src/client/connect.ts";
 import type { MessageRecord } from "../../../src/protocol/records/mail.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -47,9 +47,6 @@ test("a turn that takes too long is stopped: dead if it had begun, else made aga
 });
 
 test("above the bounds of an hour mail waits, the person is told, and what the operator asks for by hand is not held", async () => {
-  const told = `${home.dir}/told`;
-  mkdirSync(`${home.dir}/.config/perdure`, { recursive: true });
-  writeFileSync(`${home.dir}/.config/perdure/config.toml`, `[notify]\ncommand = ["sh", "-c", "cat >> ${told}"]\n`);
   const bounds = (worker: number, project: number): string =>
     `[turns]\nper_hour = ${worker}\nproject_per_hour = ${project}\n[workers.w]\ncount = 3\n`;
   workers(bounds(2, 3));
@@ -63,10 +60,8 @@ test("above the bounds of an hour mail waits, the person is told, and what the o
   const all = await home.until("w-3", ({ state }) => state === "on-hold");
   expect(all.attention).toBe("mail waits: its project had 3 turns in an hour");
   expect([await home.stateOf("held-1"), await home.stateOf("held-3")]).toEqual(["queued", "queued"]);
-  await eventually(
-    "the person to be told",
-    () => existsSync(told) && readFileSync(told, "utf8").includes("2 turns in an hour"),
-  );
+  const needy = await home.json<{ workers: { name: string }[] }>(["wait", "--needs-me"]);
+  expect(needy.workers.map(({ name }) => name).toSorted()).toEqual(["w-1", "w-3"]);
 
   // It does not wait behind what is held, and takes nothing of that along.
   expect(await home.perdure(["turn", "w-3", "[[say by hand]] six"])).toMatchObject({ code: 0, stdout: "by hand\n" });
@@ -242,19 +237,52 @@ test("`logs -f` shows each step of a turn once, when it is made, and then of the
   expect((await home.perdure(["logs", "w", "--run", "1", "-n", "2"])).stdout).toBe("the end\nanswered\n");
 });
 
-test("`history` shows many turns that went well in one row, and what was before them", async () => {
-  workers("[turns]\nper_hour = 100\n[workers.w]\n");
+test(
+  "`history` shows many turns that went well in one row, and what was before them",
+  { timeout: 180_000 },
+  async () => {
+    workers("[turns]\nper_hour = 100\n[workers.w]\n");
+    await home.up();
+    expect((await home.ask("w", "[[fail on purpose]]")).code).toBe(5);
+    const client = await connectToDaemon({ env: home.env });
+    const ids = Array.from({ length: HISTORY_ROWS_DEFAULT + 2 }, (_, at) => `h-${at}`);
+    for (const id of ids) await client.call("send", sendParams(home, "w", "go on", { id, expectsReply: true }));
+    client.close();
+    await eventually("all to be answered", async () => (await home.stateOf(ids.at(-1) ?? "")) === "answered", 150_000);
+    await home.untilAsleep("w");
+    const rows = (await home.perdure(["history", "w"])).stdout.split("\n");
+    expect(rows[2]).toMatch(/^53 .* turn answered /);
+    expect(rows[3]).toMatch(/^2-52 .* 0 +51 turns, all well /);
+    expect(rows[4]).toMatch(/^1 .* turn failed /);
+    expect((await home.history("w")).runs).toHaveLength(HISTORY_ROWS_DEFAULT);
+  },
+);
+
+test("before it is trusted, the fleet file is shown with whose mail starts whom, and what the program may do then", async () => {
+  home.write(`[defaults]\nmode = "turn"
+[workers.editor]\nvendor = "claude"\nargs = ["--permission-mode", "acceptEdits"]
+[workers.free]\nvendor = "claude"\nargs = ["--dangerously-skip-permissions"]
+[workers.named]\nvendor = "codex"\nturns_from = ["operator", "editor"]
+[workers.pi]\nvendor = "pi"\nargs = ["--tools", "read"]\n`);
+  const { code, stderr } = await home.perdure(["up"]);
+  expect(code).not.toBe(0);
+  for (const line of [
+    "editor answers mail by itself, of you and this fleet; may: read files, and change those in its folder;",
+    "free answers mail by itself, of you; may: edit any file and run any command without asking",
+    "named answers mail by itself, of operator, editor; may: read files and run commands, in a sandbox",
+    "pi answers mail by itself, of you; may: use read on any file without asking",
+  ])
+    expect(stderr).toContain(line);
+});
+
+test("`ls` shows who sleeps, who is in a turn and for how long, and how the last turn went", async () => {
+  workers("[workers.w]\n");
   await home.up();
-  expect((await home.ask("w", "[[fail on purpose]]")).code).toBe(5);
-  const client = await connectToDaemon({ env: home.env });
-  const ids = Array.from({ length: HISTORY_ROWS_DEFAULT + 2 }, (_, at) => `h-${at}`);
-  for (const id of ids) await client.call("send", sendParams(home, "w", "go on", { id, expectsReply: true }));
-  client.close();
-  await home.untilState(ids.at(-1) ?? "", "answered");
+  expect((await home.perdure(["ls"])).stdout).toMatch(/^w .* asleep /m);
+  const asked = home.ask("w", "[[sleep 1500]] [[say yes]]", "--id", "shown-1");
+  await home.untilTurning("w");
+  expect((await home.perdure(["ls"])).stdout).toMatch(/^w .* turning .* answers shown-1, for \d+ s$/m);
+  expect((await asked).code).toBe(0);
   await home.untilAsleep("w");
-  const rows = (await home.perdure(["history", "w"])).stdout.split("\n");
-  expect(rows[2]).toMatch(/^53 .* turn answered /);
-  expect(rows[3]).toMatch(/^2-52 .* 0 +51 turns, all well /);
-  expect(rows[4]).toMatch(/^1 .* turn failed /);
-  expect((await home.history("w")).runs).toHaveLength(HISTORY_ROWS_DEFAULT);
+  expect((await home.perdure(["ls"])).stdout).toMatch(/^w .* asleep .* last turn answered in \d+ s, \d+s ago$/m);
 });

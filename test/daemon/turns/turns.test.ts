@@ -245,7 +245,7 @@ describe("a worker of turns", () => {
     await home.perdure(["run", "plain", "--vendor", "scripted", "--", "--script", "obeys-mail", "-p", "first"]);
     const { code, stdout } = await home.perdure(["turn", "plain", "[[say done]] second"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
-    expect((await home.until("plain", () => true)).state).toBe("stopped");
+    await home.until("plain", ({ state }) => state === "stopped");
     expect((await home.history("plain")).sessions).toHaveLength(1);
   });
 });
