@@ -78,6 +78,7 @@ export class Client {
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #greeted = false;
+  #isClosedHere = false;
   readonly #closeListeners: (() => void)[] = [];
   /** The daemon's pid namespace, in which its pids count; null for an older daemon, which does not say. */
   daemonNamespace: string | null = null;
@@ -136,6 +137,7 @@ export class Client {
   }
 
   close(): void {
+    this.#isClosedHere = true;
     this.#wire.close();
   }
 
@@ -183,7 +185,7 @@ export class Client {
   }
 
   #onClose(): void {
-    const reason = this.#greeted ? answerLost() : EXITED_BEFORE_ANSWER;
+    const reason = this.#isClosedHere ? closedHere() : this.#greeted ? answerLost() : EXITED_BEFORE_ANSWER;
     for (const id of this.#pending.keys()) this.#settle(id, { reject: reason });
     for (const listener of this.#closeListeners) listener();
   }
@@ -192,6 +194,11 @@ export class Client {
 const EXITED_BEFORE_ANSWER = new PerdureError("unavailable", "The daemon exited before it answered.", {
   hint: "try again",
 });
+
+/** Says that it was this program that closed the connection. */
+export function closedHere(): PerdureError {
+  return new PerdureError("unavailable", "This connection was closed.", { hint: "connect again" });
+}
 
 function answerLost(): PerdureError {
   return new PerdureError(

@@ -4,6 +4,7 @@ import {
   ATTACHMENT_BYTES_MAX,
   ATTACHMENTS_MAX,
   HOUR_MS,
+  KILL_AFTER_MS_MAX,
   LIST_ROWS_MAX,
   MAILBOX_MESSAGES_MAX,
   MESSAGE_BYTES_MAX,
@@ -34,8 +35,9 @@ export const bounds = {
   askMs: WAIT_HOURS_MAX * HOUR_MS,
   /** How long any other call waits for the daemon. */
   answerMs: ANSWER_WAIT_MS,
-  /** How long a worker that is stopped has between TERM and KILL where nothing is said. */
+  /** How long a worker that is stopped has between TERM and KILL where nothing is said, and at most. */
   killAfterDefaultMs: TAKEOVER_TERM_WAIT_MS,
+  killAfterMs: KILL_AFTER_MS_MAX,
   /** Rows of one listing. */
   listRows: LIST_ROWS_MAX,
 } as const;

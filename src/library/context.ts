@@ -1,5 +1,5 @@
 import type { Surroundings } from "./surroundings.ts";
-import { requireText } from "./require-text.ts";
+import { requireText } from "./require.ts";
 import { callVerb } from "./verb.ts";
 
 /** The context file of this run, or of the pinned name: notes that outlive the process. */

@@ -1,7 +1,7 @@
-import type { Client } from "../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits/index.ts";
 import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
+import type { Link } from "./link.ts";
 
 export interface EventOptions {
   /** Yields only events of this worker. */
@@ -10,7 +10,7 @@ export interface EventOptions {
   all?: boolean;
   /** Yields only events with a higher number; 0 yields all that are kept. By default, the latest 50. */
   after?: number;
-  /** Yields later events as they happen, until the caller leaves the loop. */
+  /** Yields later events as they happen, until the caller leaves the loop or closes its connection. */
   follow?: boolean;
 }
 
@@ -19,11 +19,11 @@ export interface EventOptions {
  * @internal
  */
 export async function* readEvents(
-  open: () => Promise<Client>,
+  link: Link,
   where: { here: ProjectRef; target: Target | null },
   options: EventOptions,
 ): AsyncGenerator<EventRecord> {
-  const client = await open();
+  const client = await link.open();
   const queue: EventRecord[] = [];
   let wake: () => void = () => undefined;
   let outcome: { error?: unknown } | null = null;
@@ -54,7 +54,7 @@ export async function* readEvents(
       else await new Promise<void>((resolve) => (wake = resolve));
     }
     const { error } = outcome as { error?: unknown };
-    if (error !== undefined) throw error;
+    if (error !== undefined && !link.closed) throw error;
   } finally {
     client.close();
   }

@@ -1,10 +1,11 @@
 import { userInfo } from "node:os";
-import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../limits/index.ts";
+import { ANSWER_WAIT_MS, KILL_AFTER_MS_MAX, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../limits/index.ts";
 import type { CallParams } from "../protocol/calls/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { DownItem, UpItem, UpResult } from "../protocol/records/fleet.ts";
 import type { Link } from "./link.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { requireMs, requireText, requireTexts } from "./require.ts";
 import { callVerb } from "./verb.ts";
 
 export interface FleetOptions {
@@ -40,18 +41,19 @@ export function bringUp(surroundings: Surroundings, options: FleetOptions): Prom
   return callVerb(surroundings, [
     "up",
     "--json",
-    ...(session === undefined ? [] : [`--session=${session}`]),
+    ...(session === undefined ? [] : [`--session=${requireText("the session", session)}`]),
     ...(fresh ? ["--fresh"] : []),
     ...(trust ? ["--yes"] : []),
-    ...workers.map((name) => surroundings.target(name).name),
+    ...requireTexts("workers", workers).map((name) => surroundings.target(name).name),
   ]);
 }
 
 /** @internal */
 export function bringBack(surroundings: Surroundings, session: string, options: ResumeOptions): Promise<BroughtUp> {
   const { allowFresh = [], trust = false } = options;
-  const mayBeFresh = allowFresh.map((name) => `--allow-fresh=${name}`);
-  return callVerb(surroundings, ["up", "--json", `--resume=${session}`, ...mayBeFresh, ...(trust ? ["--yes"] : [])]);
+  const name = requireText("the saved session's name", session);
+  const mayBeFresh = requireTexts("allowFresh", allowFresh).map((worker) => `--allow-fresh=${worker}`);
+  return callVerb(surroundings, ["up", "--json", `--resume=${name}`, ...mayBeFresh, ...(trust ? ["--yes"] : [])]);
 }
 
 /**
@@ -68,7 +70,7 @@ export async function stopWorkers(
   const { items } = await client.collect("down", {
     here: surroundings.here,
     project: surroundings.project,
-    targets: names === null ? null : names.map((name) => surroundings.target(name)),
+    targets: names === null ? null : requireTexts("workers", names).map((name) => surroundings.target(name)),
     ...stopParams(options),
   });
   return items;
@@ -78,7 +80,10 @@ export async function stopWorkers(
 export function stopParams({
   killAfterMs = TAKEOVER_TERM_WAIT_MS,
 }: StoppingOptions): Pick<CallParams<"takeover">, "by" | "killAfterMs"> {
-  return { by: `operator ${userInfo().username}`, killAfterMs };
+  return {
+    by: `operator ${userInfo().username}`,
+    killAfterMs: requireMs("killAfterMs", killAfterMs, KILL_AFTER_MS_MAX),
+  };
 }
 
 /**

@@ -29,7 +29,8 @@ export class Lease implements AsyncDisposable {
   readonly #letGo: () => void;
   readonly #listeners = new Set<(by: string) => void>();
   #displacedBy: string | null = null;
-  #ended = false;
+  /** Aborted once this process no longer owns the name. */
+  readonly #over = new AbortController();
 
   /** @internal */
   constructor(link: Link, grant: ClaimGrant, scope: MailScope) {
@@ -66,15 +67,18 @@ export class Lease implements AsyncDisposable {
     return this.#mailbox.ask(to, body, options);
   }
 
-  /** Yields this worker's mail in order, beginning with what arrived while nobody owned the name. Acknowledge each message. */
+  /**
+   * Yields this worker's mail in order, beginning with what arrived while nobody owned the name. Acknowledge each message. Ends when the name
+   * is released or lost.
+   */
   receive(): AsyncGenerator<ReceivedMessage> {
-    return this.#mailbox.receive(() => this.#ended);
+    return this.#mailbox.receive(AbortSignal.any([this.#over.signal, this.#link.closing]));
   }
 
   /** Gives the name back. Throws `displaced` or `stale` if this process no longer owned it. */
   async release(): Promise<void> {
-    if (this.#ended && this.#displacedBy === null) return;
-    this.#ended = true;
+    if (this.#over.signal.aborted && this.#displacedBy === null) return;
+    this.#over.abort();
     this.#letGo();
     const client = await this.#link.client();
     await client.call("release", this.#credentials());
@@ -90,7 +94,7 @@ export class Lease implements AsyncDisposable {
 
   /** Keeps the lease alive until it is released or lost: when the daemon exits, reconnects to the next one. */
   async #keepAlive(): Promise<void> {
-    while (!this.#ended && !this.#link.closed) {
+    while (!this.#over.signal.aborted && !this.#link.closed) {
       try {
         const client = await this.#link.client();
         await client.stream("keepalive", this.#credentials(), (item) => this.#displaced(item.displacedBy));
@@ -100,7 +104,7 @@ export class Lease implements AsyncDisposable {
           this.#displaced(typeof by === "string" ? by : "somebody");
         }
       }
-      if (!this.#ended) await sleep(RECONNECT_MS);
+      if (!this.#over.signal.aborted) await sleep(RECONNECT_MS);
     }
     this.#letGo();
   }
@@ -110,9 +114,9 @@ export class Lease implements AsyncDisposable {
   }
 
   #displaced(by: string): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.#over.signal.aborted) return;
     this.#displacedBy = by;
+    this.#over.abort();
     for (const listener of this.#listeners) listener(by);
   }
 }

@@ -1,13 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECEIVE_WAIT_MS, RECONNECT_MS } from "../limits/index.ts";
+import {
+  ASK_WAIT_MS,
+  HOUR_MS,
+  IN_HAND_MAX,
+  OFFERS_PER_CALL,
+  RECEIVE_WAIT_MS,
+  RECONNECT_MS,
+  WAIT_HOURS_MAX,
+} from "../limits/index.ts";
 import type { ProjectRef } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { Admitted, AskProgress, MessageRecord } from "../protocol/records/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import type { Link } from "./link.ts";
-import { requireText } from "./require-text.ts";
+import { requireFunction, requireMs, requireOptions, requireText, requireTexts } from "./require.ts";
 
 export interface SendOptions {
   /** Makes a retry safe: the same id with the same text is the same message, with another text a conflict. */
@@ -82,6 +90,7 @@ export class Mailbox {
 
   async send(to: string, body: string, options: SendOptions = {}): Promise<Admitted> {
     const { project, name } = parseRecipient(requireText("the recipient", to));
+    requireOptions(options);
     // Chosen on this side, so that the call can be repeated when its answer was lost.
     const id = options.id ?? newId();
     const params = {
@@ -107,7 +116,9 @@ export class Mailbox {
 
   async ask(to: string, body: string, options: AskOptions = {}): Promise<MessageRecord> {
     const { project, name } = parseRecipient(requireText("the recipient", to));
-    const { timeoutMs: waitMs = ASK_WAIT_MS, onProgress } = options;
+    const { timeoutMs = ASK_WAIT_MS, onProgress } = requireOptions(options);
+    const waitMs = requireMs("timeoutMs", timeoutMs, WAIT_HOURS_MAX * HOUR_MS);
+    if (onProgress !== undefined) requireFunction("onProgress", onProgress);
     const deadline = performance.now() + waitMs;
     const params = {
       ...this.#sender,
@@ -132,22 +143,32 @@ export class Mailbox {
     return reply;
   }
 
-  /** Yields mail in order as it arrives. Messages that are unacknowledged when the caller leaves the loop are offered again later. */
-  async *receive(isOver: () => boolean): AsyncGenerator<ReceivedMessage> {
-    while (!isOver()) {
-      let attempts = 0;
-      const { messages } = await this.#retryWhileUnavailable(async () => {
-        const client = await this.#link.client();
-        // A lost first answer may have had mail in it. Saying what did arrive has the rest offered again, in order.
-        // The operator has no run: there, an offered message may be with another reader.
-        const arrived =
-          attempts++ === 0 || !this.#isWorker ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
-        const params = { ...this.#sender, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
-        return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
-      });
+  /**
+   * Yields mail in order as it arrives, until the signal says that it is over. Messages that are unacknowledged when the caller leaves the
+   * loop are offered again later.
+   */
+  async *receive(over: AbortSignal): AsyncGenerator<ReceivedMessage> {
+    for (;;) {
+      const messages = await untilOver(() => this.#take(), over);
+      if (messages === null) return;
       for (const { id } of messages) this.#markUnacknowledged(id);
       for (const message of messages) yield this.#received(message);
     }
+  }
+
+  /** Takes what waits, or the next message that comes; none if none comes for a while. */
+  async #take(): Promise<MessageRecord[]> {
+    let attempts = 0;
+    const { messages } = await this.#retryWhileUnavailable(async () => {
+      const client = await this.#link.client();
+      // A lost first answer may have had mail in it. Saying what did arrive has the rest offered again, in order.
+      // The operator has no run: there, an offered message may be with another reader.
+      const arrived =
+        attempts++ === 0 || !this.#isWorker ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
+      const params = { ...this.#sender, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
+      return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
+    });
+    return messages;
   }
 
   /** Records a message as the newest unacknowledged one, and drops the oldest beyond the bound, which was offered again long ago. */
@@ -166,7 +187,7 @@ export class Mailbox {
 
   /** Replies to a message, which also acknowledges it. */
   async reply(id: string, body: string, options: ReplyOptions = {}): Promise<Admitted> {
-    const messageId = options.id ?? newId();
+    const messageId = requireOptions(options).id ?? newId();
     const params = { ...this.#sender, id, body, messageId, attach: absolutePaths(options.attach) };
     const admitted = await this.#retryWhileUnavailable(async () => (await this.#link.client()).call("reply", params));
     this.#unacknowledged.delete(id);
@@ -203,10 +224,22 @@ export function onlyOurs(error: unknown): void {
   if (!isPerdureError(error)) throw error;
 }
 
+/** Resolves to null once the signal says that it is over, also where the work then fails, or is still under way. */
+function untilOver<T>(start: () => Promise<T>, over: AbortSignal): Promise<T | null> {
+  if (over.aborted) return Promise.resolve(null);
+  const { promise, resolve: settle, reject } = Promise.withResolvers<T | null>();
+  const stop = (): void => settle(null);
+  over.addEventListener("abort", stop, { once: true });
+  start()
+    .then(settle, (error: unknown) => (over.aborted ? settle(null) : reject(error)))
+    .finally(() => over.removeEventListener("abort", stop));
+  return promise;
+}
+
 function newId(): string {
   return randomUUID();
 }
 
 function absolutePaths(files: readonly string[] = []): string[] {
-  return files.map((file) => resolve(file));
+  return requireTexts("files to attach", files).map((file) => resolve(file));
 }

@@ -19,7 +19,7 @@ import { Link } from "./link.ts";
 import { TurnServer, type TurnHandler } from "./turns.ts";
 import { Mailbox, type AskOptions, type ReceivedMessage, type ReplyOptions, type SendOptions } from "./mailbox.ts";
 import { Surroundings, type Identity } from "./surroundings.ts";
-import { requireText } from "./require-text.ts";
+import { requireFunction, requireOptions, requireText, requireTexts } from "./require.ts";
 import { startProgram, type StartedWorker, type StartOptions } from "./program.ts";
 import { runsOf, whenEnded, type RunEnd } from "./runs.ts";
 import { callVerb } from "./verb.ts";
@@ -40,7 +40,9 @@ export interface ClaimOptions {
 
 export interface AdoptOptions {
   /** The vendor's id of the conversation. */
-  conversation: string;
+  conversation?: string;
+  /** Instead of it, the key whose Pi session file holds the conversation. */
+  piSession?: string;
   /** The vendor, where `perdure adopt` does not list the conversation. */
   vendor?: string;
   /** The folder that the conversation began in, where `perdure adopt` does not list it. */
@@ -52,7 +54,7 @@ export interface AdoptOptions {
 /** Connects to the daemon of this machine; starts one if there is none. */
 export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
   try {
-    const link = new Link(options);
+    const link = new Link(requireOptions(options));
     const perdure = new Perdure(link, new Surroundings(options));
     await link.client();
     return perdure;
@@ -77,14 +79,15 @@ export class Perdure implements AsyncDisposable {
 
   /** Says who this process is, and by which rule, as `perdure whoami` does; asks no daemon. */
   async whoami(options: { as?: string } = {}): Promise<Identity> {
-    return ours(async () => this.#surroundings.identity(options.as ?? null));
+    return ours(async () => this.#surroundings.identity(requireOptions(options).as ?? null));
   }
 
   /**
    * Makes this process the owner of a name: the one that `whoami` says, where none is given. Throws `held` while another live process
    * owns it.
    */
-  async claim(name?: string | null, { fresh = false }: ClaimOptions = {}): Promise<Lease> {
+  async claim(name?: string | null, options: ClaimOptions = {}): Promise<Lease> {
+    const { fresh = false } = requireOptions(options);
     const target = name == null ? await ours(async () => this.#surroundings.pinned()) : this.#surroundings.target(name);
     if (target === null) throw nobodyMeant();
     const grant = await claimWithRetry(() => this.#link.client(), {
@@ -107,6 +110,7 @@ export class Perdure implements AsyncDisposable {
    * front of it. A turn that throws ends the server, and its message is offered to the next owner of the name.
    */
   async turns(name: string, handler: TurnHandler, options?: ClaimOptions): Promise<TurnServer> {
+    requireFunction("the handler", handler);
     return new TurnServer(this.#link, await this.claim(name, options), this.#surroundings.here, handler);
   }
 
@@ -115,24 +119,24 @@ export class Perdure implements AsyncDisposable {
    * the command is that vendor's arguments alone. Throws what `perdure run` would say, such as `held` while another process owns the name.
    */
   start(name: string, command: readonly string[] | null = null, options: StartOptions = {}): Promise<StartedWorker> {
-    return ours(() => startProgram(this.#link, this.#surroundings, name, command, options));
+    return ours(() => startProgram(this.#link, this.#surroundings, name, command, requireOptions(options)));
   }
 
   /** Resolves when a run has ended, immediately if it already has. Keeps waiting across restarts of the daemon. */
   async ended(name: string, run: string): Promise<RunEnd> {
-    return whenEnded(this.#link, this.#surroundings.target(name), run, (after) =>
+    return whenEnded(this.#link, this.#surroundings.target(name), requireText("the run", run), (after) =>
       this.events({ all: true, follow: true, ...(after === undefined ? {} : { after }) }),
     );
   }
 
   /** Stops a worker wherever it runs; its name, conversation and mail stay. Throws `timed-out` if it cannot be stopped. */
   async stop(name: string, options: StoppingOptions = {}): Promise<DownItem> {
-    return onlyStopped(await stopWorkers(this.#link, this.#surroundings, [name], options), name);
+    return onlyStopped(await stopWorkers(this.#link, this.#surroundings, [name], requireOptions(options)), name);
   }
 
   /** Fences whoever owns a name, stops it, and frees the name. */
   async takeover(name: string, options: StoppingOptions = {}): Promise<TakeoverResult> {
-    const params = { target: this.#surroundings.target(name), ...stopParams(options) };
+    const params = { target: this.#surroundings.target(name), ...stopParams(requireOptions(options)) };
     return (await this.#link.client()).call("takeover", params, stopWaitMs(options));
   }
 
@@ -143,16 +147,18 @@ export class Perdure implements AsyncDisposable {
   }
 
   /** Gives an existing conversation to a worker, whose next start resumes it. */
-  adopt(name: string, options: AdoptOptions): Promise<{ address: string; session: SessionRecord }> {
-    const { conversation, vendor, cwd, live = false } = options;
+  async adopt(name: string, options: AdoptOptions): Promise<{ address: string; session: SessionRecord }> {
+    const { conversation, piSession, vendor, cwd, live = false } = requireOptions(options);
     return ours(() =>
       callVerb(this.#surroundings, [
         "adopt",
         formatted(this.#surroundings.target(name)),
         "--json",
-        `--conversation=${conversation}`,
-        ...(vendor === undefined ? [] : [`--vendor=${vendor}`]),
-        ...(cwd === undefined ? [] : [`--cwd=${cwd}`]),
+        ...(piSession === undefined
+          ? [`--conversation=${requireText("the conversation", conversation)}`]
+          : [`--pi-session=${requireText("the key", piSession)}`]),
+        ...(vendor === undefined ? [] : [`--vendor=${requireText("vendor", vendor)}`]),
+        ...(cwd === undefined ? [] : [`--cwd=${requireText("cwd", cwd)}`]),
         ...(live ? ["--live"] : []),
       ]),
     );
@@ -160,21 +166,22 @@ export class Perdure implements AsyncDisposable {
 
   /** Starts the fleet of perdure.toml in tmux, or what is missing of it; tells of each worker what came of it. */
   up(options: FleetOptions = {}): Promise<BroughtUp> {
-    return ours(() => bringUp(this.#surroundings, options));
+    return ours(async () => bringUp(this.#surroundings, requireOptions(options)));
   }
 
   /** Brings every worker back to its conversation in a saved session, or throws, and none was started. */
   resume(session: string, options: ResumeOptions = {}): Promise<BroughtUp> {
-    return ours(() => bringBack(this.#surroundings, session, options));
+    return ours(async () => bringBack(this.#surroundings, session, requireOptions(options)));
   }
 
   /** Stops these workers, by default all that were brought up here; tells of each what came of it. */
   async down(names: readonly string[] | null = null, options: StoppingOptions = {}): Promise<DownItem[]> {
-    return stopWorkers(this.#link, this.#surroundings, names, options);
+    return stopWorkers(this.#link, this.#surroundings, names, requireOptions(options));
   }
 
   /** Saves which conversation every worker is in, under one name; with `follow` it is kept current from then on. */
-  async save(session: string, { follow = false }: { follow?: boolean } = {}): Promise<SavedRecord> {
+  async save(session: string, options: { follow?: boolean } = {}): Promise<SavedRecord> {
+    const { follow = false } = requireOptions(options);
     const { here, project } = this.#surroundings;
     return (await this.#link.client()).call("save", { here, project, name: session, follow });
   }
@@ -188,14 +195,14 @@ export class Perdure implements AsyncDisposable {
   /** Says of these workers, by default of all, whether each could be resumed, and why not; starts and changes nothing. */
   async *drill(names: readonly string[] = []): AsyncGenerator<DrillResult> {
     const { here, project } = this.#surroundings;
-    const targets = names.map((name) => this.#surroundings.target(name));
+    const targets = requireTexts("workers", names).map((name) => this.#surroundings.target(name));
     yield* (await (await this.#link.client()).collect("drill", { here, project, all: false, targets })).items;
   }
 
   /** Returns the stable Pi session file of another system's key; different keys have different files. */
   async piSession(key: string): Promise<string> {
     const { path } = await ours(() =>
-      callVerb<{ path: string }>(this.#surroundings, ["pi-session", "--json", requireText("the key", key)]),
+      callVerb<{ path: string }>(this.#surroundings, ["pi-session", "--json", "--", requireText("the key", key)]),
     );
     return path;
   }
@@ -215,7 +222,7 @@ export class Perdure implements AsyncDisposable {
 
   /** Yields the mail of the worker whose run this process is part of, else the operator's. Acknowledge each message. */
   receive(): AsyncGenerator<ReceivedMessage> {
-    return this.#mailbox().receive(() => this.#link.closed);
+    return this.#mailbox().receive(this.#link.closing);
   }
 
   /** Replies to a message by its id, as the worker whose run this process is part of, or as the operator. */
@@ -227,7 +234,8 @@ export class Perdure implements AsyncDisposable {
    * Lists unread mail and takes none: a worker's, or one's own. A process that is only pinned to a worker looks at that worker's.
    * With `all`, what was read before, too.
    */
-  async *inbox(name: string | null = null, { all = false }: { all?: boolean } = {}): AsyncGenerator<MessageRecord> {
+  async *inbox(name: string | null = null, options: { all?: boolean } = {}): AsyncGenerator<MessageRecord> {
+    const { all = false } = requireOptions(options);
     const { here, project, isNested: nested, isWorker } = this.#surroundings;
     const target = name === null ? (isWorker ? null : this.#surroundings.pinned()) : this.#surroundings.target(name);
     const params = { as: null, nested, here, project, target, all, limit: LIST_ROWS_MAX };
@@ -237,13 +245,14 @@ export class Perdure implements AsyncDisposable {
   /** Lists the mail of the project, whoever it is for, oldest first: what is on its way or did not arrive, or what is in other states. */
   async *mail(options: { states?: readonly MailState[]; limit?: number } = {}): AsyncGenerator<MessageRecord> {
     const { here, project } = this.#surroundings;
-    const { states = OPEN_STATES, limit = LIST_ROWS_MAX } = options;
+    const { states = OPEN_STATES, limit = LIST_ROWS_MAX } = requireOptions(options);
     const params = { here, project, states: [...states], before: null, limit };
     yield* (await (await this.#link.client()).collect("listMail", params)).items;
   }
 
   /** Lists the workers of the project, or of all projects. */
-  async *list({ all = false }: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
+  async *list(options: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
+    const { all = false } = requireOptions(options);
     const { here, project } = this.#surroundings;
     yield* (await (await this.#link.client()).collect("ls", { here, project, all })).items;
   }
@@ -254,9 +263,10 @@ export class Perdure implements AsyncDisposable {
   }
 
   /** Yields events, and with `follow` later ones as they happen. Leaving the loop ends the stream. */
-  events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
-    const target = options.name === undefined ? null : this.#surroundings.target(options.name);
-    return readEvents(() => this.#link.open(), { here: this.#surroundings.here, target }, options);
+  async *events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
+    const { name } = requireOptions(options);
+    const target = name === undefined ? null : this.#surroundings.target(name);
+    yield* readEvents(this.#link, { here: this.#surroundings.here, target }, options);
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.
 import { hintOf, verb } from "../protocol/hint.ts";
 import type { Link } from "./link.ts";
 import { projectRefOf, type Surroundings } from "./surroundings.ts";
+import { requireOptions, requireText, requireTexts } from "./require.ts";
 import { runsOf } from "./runs.ts";
 import { spawnVerb, streamText } from "./verb.ts";
 
@@ -39,10 +40,12 @@ export async function startProgram(
   command: readonly string[] | null,
   options: StartOptions,
 ): Promise<StartedWorker> {
-  const cwd = options.cwd ?? surroundings.cwd;
+  const cwd = requireText("cwd", options.cwd ?? surroundings.cwd);
+  const given = command === null ? [] : ["--", ...requireTexts("words of the command", command)];
   const target = surroundings.target(name, projectRefOf(cwd));
+  link.requireOpen();
   const stdio = stdioOf(options.stdio ?? "ignore");
-  const child = await spawnVerb(["run", name, ...choicesOf(options), ...(command === null ? [] : ["--", ...command])], {
+  const child = await spawnVerb(["run", name, ...choicesOf(options), ...given], {
     cwd,
     env: { ...surroundings.env, ...options.env, PERDURE_ERROR_FD: String(stdio.length) },
     stdio: [...stdio, "pipe"],
@@ -60,8 +63,8 @@ export async function startProgram(
 
 function choicesOf({ vendor, custom, fresh }: StartOptions): string[] {
   return [
-    ...(vendor !== undefined || custom !== undefined ? ["--vendor", vendor ?? CUSTOM] : []),
-    ...(custom === undefined ? [] : [`--new-args=${words(custom.new)}`, `--resume-args=${words(custom.resume)}`]),
+    ...(vendor !== undefined || custom !== undefined ? ["--vendor", requireText("vendor", vendor ?? CUSTOM)] : []),
+    ...(custom === undefined ? [] : [`--new-args=${words("new", custom)}`, `--resume-args=${words("resume", custom)}`]),
     ...(fresh === true ? ["--fresh"] : []),
   ];
 }
@@ -70,7 +73,8 @@ function choicesOf({ vendor, custom, fresh }: StartOptions): string[] {
 const CUSTOM = "custom";
 
 /** Joins declared words as the command line takes them, at spaces. */
-function words(declared: readonly string[]): string {
+function words(which: "new" | "resume", custom: NonNullable<StartOptions["custom"]>): string {
+  const declared = requireTexts(`words of custom.${which}`, requireOptions(custom)[which]);
   const odd = declared.find((word) => word === "" || /\s/.test(word));
   if (odd === undefined) return declared.join(" ");
   throw new PerdureError("usage", `custom: ${JSON.stringify(odd)} is empty or has a space in it.`, {

@@ -51,6 +51,7 @@ export async function whenEnded(
     } catch (error) {
       if (!isPerdureError(error) || error.code !== "unavailable") throw error;
     }
+    link.requireOpen();
     await sleep(RECONNECT_MS);
   }
 }

@@ -10,7 +10,7 @@ import { processTable } from "../runtime/process/index.ts";
 import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import { tokenFor } from "../client/token.ts";
-import { requireText } from "./require-text.ts";
+import { requireOptions, requireText } from "./require.ts";
 import { variableOf, type Environment } from "../util/environment.ts";
 
 export type { Identity };
@@ -25,8 +25,8 @@ export class Surroundings {
   readonly here: ProjectRef;
 
   constructor({ env = process.env, cwd = process.cwd() }: { env?: Environment | undefined; cwd?: string | undefined }) {
-    this.env = env;
-    this.cwd = cwd;
+    this.env = requireOptions(env);
+    this.cwd = requireText("cwd", cwd);
     this.here = projectRefOf(cwd);
   }
 
@@ -52,7 +52,7 @@ export class Surroundings {
   }
 
   identity(as: string | null = null): Identity {
-    return identify(this.#caller(), as);
+    return identify(this.#caller(), as === null ? null : requireText("the name", as));
   }
 
   /** Returns the worker that is meant where none is named; null if nothing says which. */

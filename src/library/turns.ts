@@ -27,7 +27,7 @@ export type TurnHandler = (message: TurnMessage) => string | void | Promise<stri
 export class TurnServer implements AsyncDisposable {
   /** The name that is served: its address, run and generation. */
   readonly lease: Lease;
-  /** Resolves after `stop`; rejects with what the handler has thrown, or with `displaced` when another process took the name over. */
+  /** Resolves after `stop`, and once the program has closed its connection; rejects with what the handler has thrown, or with `displaced` when another process took the name over. */
   readonly ended: Promise<void>;
   readonly #link: Link;
   readonly #sender: MailScope & { as: { run: string; generation: number; token: string }; nested: false };
@@ -82,7 +82,7 @@ export class TurnServer implements AsyncDisposable {
   }
 
   get #isOver(): boolean {
-    return this.#stopping.signal.aborted || this.#lost.signal.aborted;
+    return this.#stopping.signal.aborted || this.#lost.signal.aborted || this.#link.closed;
   }
 
   /**
@@ -111,8 +111,13 @@ export class TurnServer implements AsyncDisposable {
       const params = { ...this.#sender, max: 1, waitMs, inHand };
       return (await client.call("takeMail", params, 2 * RECEIVE_WAIT_MS)).messages;
     };
-    const messages = await this.#withRetries(async () => (this.#isOver ? [] : take(await this.#waitingClient())));
-    return messages[0] ?? null;
+    try {
+      const messages = await this.#withRetries(async () => (this.#isOver ? [] : take(await this.#waitingClient())));
+      return messages[0] ?? null;
+    } catch (error) {
+      if (this.#link.closed) return null;
+      throw error;
+    }
   }
 
   async #makeTurn(messages: readonly MessageRecord[]): Promise<void> {

@@ -37,13 +37,13 @@ export async function callVerb<Result extends object>(
  * @internal
  */
 export async function spawnVerb(words: readonly string[], options: SpawnOptions): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(DIST, "cli.cjs"), ...words], options);
   try {
+    const child = spawn(process.execPath, [join(DIST, "cli.cjs"), ...words], options);
     await once(child, "spawn");
+    return child;
   } catch (error) {
     throw asPerdureError(error);
   }
-  return child;
 }
 
 /**

@@ -38,6 +38,9 @@ export const RUN_FIFOS_LEAST = 16;
 /** How long a displaced process has between TERM and KILL; agents write their transcript in that time. */
 export const TAKEOVER_TERM_WAIT_MS = 5 * SECOND_MS;
 
+/** How long a worker that is stopped may be given at most between TERM and KILL. */
+export const KILL_AFTER_MS_MAX = 10 * MINUTE_MS;
+
 /** How long a headless program in the wrong conversation has to leave by itself: enough to end with its own code, too short to say much. */
 export const WRONG_CONVERSATION_TERM_WAIT_MS = SECOND_MS;
 

@@ -109,6 +109,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, { code: ErrorCode; hint: string }>>
   EISDIR: { code: "conflict", hint: "a folder is where a file should be: ls -ld" },
   ELOOP: { code: "refused", hint: "links lead in a circle: ls -ld" },
   ENXIO: { code: "refused", hint: "it is a socket or a device: ls -ld" },
+  E2BIG: { code: "usage", hint: "it is longer than a command line may be: say less" },
   EIO: { code: "unavailable", hint: "the disk or the device cannot be read or written: ls -ld, dmesg" },
   EAGAIN: { code: "unavailable", hint: "a device has nothing to read: ls -ld" },
   EMFILE: { code: "unavailable", hint: "too many open files: ulimit -n" },

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bounds, connect, PerdureError, type Perdure } from "../../src/index.ts";
+import { bounds, connect, PerdureError, type Perdure, type StartOptions } from "../../src/index.ts";
 import { Home } from "../support/home.ts";
 
 let home: Home;
@@ -16,6 +16,8 @@ afterAll(async () => {
 });
 
 const nothing = undefined as unknown as string;
+const nothingAtAll = null as unknown as Record<string, never>;
+type Custom = NonNullable<StartOptions["custom"]>;
 
 async function drained(items: AsyncIterable<unknown>): Promise<void> {
   for await (const item of items) expect(item).toBeDefined();
@@ -48,6 +50,30 @@ const MISTAKES: [what: string, make: () => Promise<unknown>][] = [
   ["no key", () => perdure.piSession(nothing)],
   ["nothing to archive", () => perdure.context.archive("done")],
   ["nothing to log", () => perdure.context.log(nothing)],
+  ["options that are null, to claim", () => perdure.claim("coder", nothingAtAll)],
+  ["options that are null, to start", () => perdure.start("coder", ["true"], nothingAtAll)],
+  ["options that are null, to stop", () => perdure.stop("coder", nothingAtAll)],
+  ["options that are null, to send", () => perdure.send("operator", "y", nothingAtAll)],
+  ["options that are null, to list", () => drained(perdure.list(nothingAtAll))],
+  ["options that are null, to read events", () => drained(perdure.events(nothingAtAll))],
+  ["options that are null, to connect", () => connect(nothingAtAll)],
+  ["a text as the options", () => perdure.up("coder" as unknown as object)],
+  ["no options to adopt by", () => perdure.adopt("coder", nothingAtAll)],
+  ["no conversation to adopt", () => perdure.adopt("coder", {})],
+  ["a text as a command", () => perdure.start("coder", "true" as unknown as string[])],
+  ["a word of a command that no program can be given", () => perdure.start("coder", ["a\0b"])],
+  ["words of one's own that are none", () => perdure.start("coder", ["true"], { custom: {} as unknown as Custom })],
+  ["a text as the workers to stop", () => perdure.down("coder" as unknown as string[])],
+  ["a text as the workers to drill", () => drained(perdure.drill("coder" as unknown as string[]))],
+  ["a text as the files to attach", () => perdure.send("operator", "y", { attach: "x" as unknown as string[] })],
+  ["no handler for turns", () => perdure.turns("coder", nothing as unknown as () => void)],
+  ["a number as a folder", () => connect({ env: home.env, cwd: 42 as unknown as string })],
+  ["a folder that no system has", () => connect({ env: home.env, cwd: "/tmp/a\0b" })],
+  ["a key that no file can be called by", () => perdure.piSession("a\0b")],
+  ["a key of half a megabyte", () => perdure.piSession("x".repeat(500_000))],
+  ["a time that is none", () => perdure.ask("operator", "y", { timeoutMs: Number.NaN })],
+  ["a time that nobody lives to see", () => perdure.ask("operator", "y", { timeoutMs: bounds.askMs + 1 })],
+  ["a time to stop in that is none", () => perdure.takeover("coder", { killAfterMs: 1e18 })],
   ["an answer that does not come", () => perdure.ask("operator", "x", { timeoutMs: 1 })],
 ];
 

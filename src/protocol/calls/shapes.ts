@@ -5,6 +5,7 @@ import {
   LIST_ROWS_MAX,
   MESSAGE_BYTES_MAX,
   HOUR_MS,
+  KILL_AFTER_MS_MAX,
   NAME_CHARS_MAX,
   WAIT_HOURS_MAX,
 } from "../../limits/index.ts";
@@ -29,7 +30,7 @@ export const token = z.string().check(z.minLength(32), z.maxLength(128));
 export const messageId = text(128).check(z.regex(MESSAGE_ID));
 export const body = z.string().check(z.maxLength(2 * MESSAGE_BYTES_MAX));
 export const waitMs = whole(0, WAIT_HOURS_MAX * HOUR_MS);
-export const killAfterMs = whole(0, 600_000);
+export const killAfterMs = whole(0, KILL_AFTER_MS_MAX);
 export const attachedFiles = z.array(path).check(z.maxLength(ATTACHMENTS_MAX));
 
 /** A run shows that it is the one that was granted the name. */
