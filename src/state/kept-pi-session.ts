@@ -42,6 +42,9 @@ export function piSessionFiles(env: Environment, key: string): PiSessionFiles {
   return { key, file: join(folder, name), copy: join(copies, name) };
 }
 
+/** The variable in which a command that locks a session file finds its path. */
+export const PI_SESSION_VARIABLE = "PERDURE_PI_SESSION";
+
 /** The folder of the session files, in the state folder. */
 export const PI_SESSIONS = "pi-sessions";
 

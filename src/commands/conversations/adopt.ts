@@ -49,13 +49,22 @@ export const adopt: Command = {
 
   async run(invocation) {
     const [name] = invocation.words;
-    if (name === undefined) return list(invocation);
+    if (name === undefined) return list(withoutChoice(invocation));
     if (typeof invocation.values["pi-session"] === "string") {
       return (await import("./adopt-pi-session.ts")).adoptPiSession(name, invocation);
     }
     return invocation.values.kept === true ? restore(name, invocation) : bind(name, invocation);
   },
 };
+
+/** Refuses the options that choose a conversation where no worker is named to give it to. */
+function withoutChoice(invocation: Invocation): Invocation {
+  const chosen = ["conversation", "pi-session", "kept"].find((option) => invocation.values[option] !== undefined);
+  if (chosen === undefined) return invocation;
+  throw new PerdureError("usage", `adopt: --${chosen} needs the NAME of a worker.`, {
+    hint: "perdure adopt NAME [options]",
+  });
+}
 
 /** Lists what can be adopted; at a terminal a person picks from it, several at once. */
 async function list({ values, out }: Invocation): Promise<void> {

@@ -2,19 +2,23 @@ import { dirname } from "node:path";
 import { NAME_CHARS_MAX } from "../../limits/index.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { isName, slugName } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { resolveProgram } from "../../launch/prepare.ts";
 import {
   forgetCopy,
+  headerOf,
   keepPiSession,
+  PI_SESSION_VARIABLE,
   PI_SESSIONS,
   piSessionFiles,
   setSessionAside,
   type PiSessionFiles,
 } from "../../state/kept-pi-session.ts";
-import { callDaemon } from "../shared/call.ts";
+import { statIfThere } from "../../state/files.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import { claimForLaunch } from "../shared/launch/launch.ts";
 import type { Command } from "../shared/command.ts";
 import { printable, rawOutput } from "../shared/output.ts";
@@ -24,7 +28,7 @@ export const piSession: Command = {
   usage: "KEY [options] [--lock -- COMMAND…] | -- KEY",
   details: [
     "The folder is created (0700), the file never is. Different keys have different files. With --lock the command finds",
-    "the path in PERDURE_PI_SESSION, and a second holder is refused (exit 4). A key that may begin with a dash stands",
+    "the path in PERDURE_PI_SESSION, and a second holder, a worker among them, is refused (exit 4). A key that may begin with a dash stands",
     'behind `--`: perdure pi-session -- "$KEY", or --lock -- "$KEY" -- COMMAND.',
     "",
     "Each call copies the file. One that is gone or empty is put back from the copy; one that is another conversation than",
@@ -46,13 +50,19 @@ export const piSession: Command = {
   async run({ words, values, rest, out }) {
     const { key, command } = keyAndCommand(words, rest);
     const files = piSessionFiles(process.env, key);
-    if (values.fresh === true || values.accept === true) await requireUnlocked(files);
+    if (values.fresh === true || values.accept === true) {
+      await requireUnlocked(files);
+      await requireNoWorker(files);
+    }
     if (values.fresh === true) setSessionAside(files);
     if (values.accept === true) forgetCopy(files);
     const kept = await keepPiSession(files);
     if (kept === "restored")
       out.note(printable(`perdure: ${files.file} was gone, and was put back from perdure's copy`));
-    if (values.lock === true) return runLocked(files, command ?? []);
+    if (values.lock === true) {
+      await requireNoWorker(files);
+      return runLocked(files, command ?? []);
+    }
     if (command !== null)
       throw new PerdureError("usage", "A command needs --lock.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
     out.result({ key, path: files.file, restored: kept === "restored" }, () => rawOutput(files.file));
@@ -99,7 +109,7 @@ async function runLocked({ key, file }: PiSessionFiles, rest: readonly string[])
     cwd,
     form: grant.wrapper,
     runDir: grant.runDir,
-    environment: { ...environment, ...outerSession(), PERDURE_PI_SESSION: file },
+    environment: { ...environment, ...outerSession(), [PI_SESSION_VARIABLE]: file },
     inherited: inheritedFrom(process.env),
   });
 }
@@ -122,6 +132,22 @@ export async function requireUnlocked(files: PiSessionFiles): Promise<void> {
   if (run === null) return;
   throw new PerdureError("refused", `The Pi session of ${JSON.stringify(files.key)} is locked by pid ${run.pid}.`, {
     hint: `quit it in pid ${run.pid} first`,
+  });
+}
+
+/** Refuses a file in which a worker runs now, because it has adopted the conversation: two processes would write to it. */
+async function requireNoWorker(files: PiSessionFiles): Promise<void> {
+  const { key, file } = files;
+  const id = statIfThere(file) === undefined ? undefined : headerOf(file)?.id;
+  if (id === undefined) return;
+  const { here } = lockTarget(files);
+  const { items } = await listFromDaemon("ls", { here, project: null, all: true });
+  const inside = items.find(({ run, session }) => run !== null && session?.id === id);
+  if (inside?.run == null) return;
+  const { address, run } = inside;
+  throw new PerdureError("held", `${address} runs in the Pi session of ${JSON.stringify(key)}, pid ${run.pid}.`, {
+    hint: hintOf`${verb("stop", address)}, or wait for its end`,
+    details: { run: run.id, pid: run.pid },
   });
 }
 

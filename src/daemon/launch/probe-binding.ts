@@ -10,12 +10,14 @@ import type {
 import { runById } from "../../store/runs.ts";
 import { custodyOf } from "../../store/custody.ts";
 import { conversationsOfId, type Conversation } from "../../store/conversations.ts";
+import { formatAddress } from "../../protocol/names.ts";
+import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
 import { endTornLine } from "../../state/open-regular.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { inspectTree } from "../custody/split.ts";
-import { locationOf, probeConversation } from "../conversations/probe/probe.ts";
+import { locationOf, openersOf, probeConversation } from "../conversations/probe/probe.ts";
 import { carryConversation, hindered, inPlace, planCarry, type CarryOutcome } from "./carry.ts";
 import type { LaunchServices } from "./services.ts";
 import { unwritableConversation } from "./writable.ts";
@@ -65,7 +67,7 @@ export async function probeBinding(
   const place = locationOf(conversation);
   // At once: the kernel may take 20 ms to list the locks.
   const [holders, archived = null, onDisk] = await Promise.all([
-    adapter.liveness.holders(place, services.processes),
+    openersOf(services, conversation),
     adapter.storage.archivedBy?.(place),
     probeConversation(services, conversation),
   ]);
@@ -209,5 +211,7 @@ async function afterRestore(
 function ownerOf(services: LaunchServices, pid: number): string | undefined {
   const run = runById(services.db, services.processes.variable(pid, "PERDURE_RUN") ?? "");
   const isOurs = run && services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
-  return isOurs ? workerById(services.db, run.workerId)?.name : undefined;
+  const worker = isOurs ? workerById(services.db, run.workerId) : null;
+  const project = worker && projectById(services.db, worker.projectId);
+  return worker && project ? formatAddress(project.slug, worker.name) : undefined;
 }

@@ -21,7 +21,7 @@ export type Proved = "pending" | boolean;
 export interface Holder {
   pid: number;
   evidence: string;
-  /** The worker whose run the process is, if it is one of ours. */
+  /** The address of the worker whose run the process is, if it is one of ours. */
   worker?: string | undefined;
 }
 

@@ -4,11 +4,10 @@ import { verb } from "../../../protocol/hint.ts";
 import type { Restored } from "../../../protocol/records/restored.ts";
 import { boundConversation, conversationById, type Conversation } from "../../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../../store/workers.ts";
-import { adapterOf } from "../../../vendors/index.ts";
 import { recordEvent } from "../../events.ts";
 import { describeConversation } from "../../status/describe.ts";
 import { assertStopped } from "../../names/claim-refusals.ts";
-import { locationOf } from "../../conversations/probe/probe.ts";
+import { openersOf } from "../../conversations/probe/probe.ts";
 import { assertRestorable } from "../../launch/writable.ts";
 import { findWorker } from "../../names/lookup.ts";
 import type { Services } from "../../services.ts";
@@ -22,8 +21,7 @@ export async function restoreConversationCall(
   const { worker, address } = findWorker(services, params.target);
   const conversation = boundConversation(services.db, worker);
   const assertUnused = async (): Promise<void> => {
-    const adapter = conversation && adapterOf(conversation.vendor);
-    const holders = adapter ? await adapter.liveness.holders(locationOf(conversation), services.processes) : [];
+    const holders = conversation ? await openersOf(services, conversation) : [];
     const now = workerById(services.db, worker.id);
     if (now) assertStopped(services, now);
     const [holder] = holders;

@@ -1,5 +1,7 @@
-import type { SessionLocation, Transcript } from "../../../protocol/records/conversation.ts";
+import { basename, dirname } from "node:path";
+import type { Holder, SessionLocation, Transcript } from "../../../protocol/records/conversation.ts";
 import { programAsker, locateProgram, type ProgramContext, type LocatedProgram } from "../../../launch/ask-program.ts";
+import { PI_SESSION_VARIABLE, PI_SESSIONS } from "../../../state/kept-pi-session.ts";
 import type { Conversation } from "../../../store/conversations.ts";
 import { workerById } from "../../../store/workers.ts";
 import type { AskProgram } from "../../../vendors/adapter.ts";
@@ -15,6 +17,18 @@ export function locationOf(conversation: Conversation): SessionLocation {
     configDir: conversation.configDir,
     launchCwd: conversation.launchCwd,
   };
+}
+
+/** Returns the live processes that have a conversation open: those that its vendor shows, and whoever locks its file by `perdure pi-session`. */
+export async function openersOf(
+  { processes }: Pick<BaseServices, "processes">,
+  conversation: Conversation,
+): Promise<Holder[]> {
+  const shown = (await adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), processes)) ?? [];
+  const { transcript } = conversation;
+  if (transcript === null || basename(dirname(transcript)) !== PI_SESSIONS) return shown;
+  const locking = processes.withVariable(PI_SESSION_VARIABLE, transcript);
+  return [...shown, ...locking.map(({ pid }) => ({ pid, evidence: "it locks the Pi session file" }))];
 }
 
 /** Probes the transcript of a conversation. `lastSeen` is the last known path of the transcript. */
