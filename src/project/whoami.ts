@@ -1,4 +1,5 @@
 import { checkName, parseAddress } from "../protocol/names.ts";
+import { canBeRunOf } from "../protocol/run-id.ts";
 import { variableOf, type Environment } from "../util/environment.ts";
 import type { Settings } from "./config/read.ts";
 
@@ -31,9 +32,12 @@ export interface Identity {
   generation: number | null;
   /** Whether the run was taken over: the name is no longer its own. */
   displaced: boolean;
-  /** The worker whose environment a nested agent inherited; null otherwise. */
+  /** The worker whose environment a nested agent inherited, or in whose run another name is pinned; null otherwise. */
   supervisor: string | null;
-  /** Whom the daemon takes the caller for: a pinned name alone, without its run's token, is the operator's. */
+  /**
+   * Whom the daemon takes the caller for: a pinned name alone, without its run's token, is the operator's, and in the run of another
+   * worker that worker's.
+   */
   actor: ActingAs;
 }
 
@@ -114,11 +118,14 @@ function isInRun({ env }: WhoamiInputs): boolean {
 function inRun(inputs: WhoamiInputs, pin: Pin): Identity {
   const { env } = inputs;
   const { address, displaced } = inputs.sinceStart();
-  const now = address === null ? pin : parseAddress(address);
-  const worker = named(inputs, now, "environment");
+  const run = variableOf(env, "PERDURE_RUN") ?? "";
+  const pinned = named(inputs, pin, "environment");
+  // A launcher inside the run has set another name than the run's own, for what it starts. A run's id stands for its worker.
+  if (!canBeRunOf(run, pinned.project, pinned.name)) return { ...pinned, supervisor: address ?? run };
+  const worker = address === null ? pinned : named(inputs, parseAddress(address), "environment");
   if (inputs.nested()) return alias(inputs, "nested", worker);
   const generation = generationOf(env.PERDURE_GENERATION);
-  return { ...worker, run: variableOf(env, "PERDURE_RUN"), generation, displaced };
+  return { ...worker, run, generation, displaced };
 }
 
 function named(inputs: WhoamiInputs, pin: Pick<Pin, "name" | "project">, source: Source): Identity {

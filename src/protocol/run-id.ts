@@ -19,6 +19,16 @@ export function parseRunId(id: string): RunIdParts | null {
   return { host, project, worker, epoch: Number(epoch) };
 }
 
+/** Tells whether a run can be one of a worker of this name, in a project of this slug; true for an id in another form, of which nothing is known. */
+export function canBeRunOf(id: string, project: string, worker: string): boolean {
+  const parts = parseRunId(id);
+  return parts === null || (isSame(parts.project, project) && isSame(parts.worker, worker));
+}
+
+function isSame(part: string, text: string): boolean {
+  return part.toLowerCase() === slugPart(text).toLowerCase();
+}
+
 /** The key under which epochs are counted: `coder.1` and `coder-1` would have the same run ids, so they share one. */
 export function epochKey(host: string, project: string, worker: string): string {
   return [slugHost(host), slugPart(project), slugPart(worker)].join(".").toLowerCase();

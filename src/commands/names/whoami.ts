@@ -23,15 +23,19 @@ export const whoamiCommand: Command = {
     const identity = identify(callerHere(), typeof values.as === "string" ? values.as : null);
     out.result(identity, () => {
       const run = identity.run ? `  run ${identity.run}, generation ${identity.generation}\n` : "";
-      const supervisor = identity.supervisor ? `  a nested agent of ${identity.supervisor}\n` : "";
+      const supervisor = identity.durable ? null : identity.supervisor;
+      const above = supervisor === null ? "" : `  a nested agent of ${supervisor}\n`;
       const lost = identity.displaced ? "  taken over: the name is no longer this run's\n" : "";
-      return printable(`${identity.address}\n${run}${lost}${supervisor}  by ${identity.source}${standing(identity)}`);
+      return printable(`${identity.address}\n${run}${lost}${above}  by ${identity.source}${standing(identity)}`);
     });
   },
 };
 
 /** Says what the caller may not do under this name, if there is something. */
-function standing({ durable, source, actor }: Identity): string {
+function standing({ durable, source, actor, supervisor }: Identity): string {
+  if (durable && supervisor !== null && actor !== "operator") {
+    return `, pinned only: mail knows you as ${actor === "nested" ? "a nested agent of " : ""}${supervisor}`;
+  }
   if (durable) return actor === "operator" ? ", pinned only: mail knows you as the operator" : "";
   if (source === "fallback" && actor === "nested") {
     return ", not durable: below a vendor's background service, whose worker nobody can tell";
