@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, statSync, type Stats } from "node:fs";
-import { basename, join } from "node:path";
+import { extname, join, parse } from "node:path";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
 import { anchorFile, anchorFolder } from "../../project/context-file.ts";
 import { requireInside } from "../../project/context-folder.ts";
@@ -17,6 +17,8 @@ export interface Anchor {
   path: string;
   /** The working tree that contains the anchor. */
   tree: string;
+  /** The file's own extension, without the dot. */
+  ext: string;
   modifiedAt: string;
   bytes: number;
 }
@@ -49,8 +51,12 @@ export async function findAnchors(location: AnchorLocation): Promise<Anchors> {
   const unusable: Unusable[] = [];
   const trees = workingTrees(found);
   const files = trees.flatMap((tree) => anchorsIn(tree, location, unusable));
-  const withoutId = trees.flatMap((tree) => describe(anchorFile(tree, settings, undefined), tree, unusable) ?? []);
-  const stem = (path: string): string => basename(path, `.${settings.ext}`);
+  const withoutId = trees.flatMap((tree) =>
+    extensionsOf(location).flatMap(
+      (ext) => describe(anchorFile(tree, { ...settings, ext }, undefined), tree, unusable) ?? [],
+    ),
+  );
+  const stem = (path: string): string => parse(path).name;
   const known = await ownersOf(
     projectRefHere(found),
     files.map((file) => stem(file.path)),
@@ -75,8 +81,15 @@ export async function findAnchors(location: AnchorLocation): Promise<Anchors> {
   };
 }
 
+/** The extensions of anchors: the one that is set, and those that another tool, or an earlier setting, has left some with. */
+function extensionsOf({ settings }: AnchorLocation): string[] {
+  return [...new Set([settings.ext, "md", "org"])];
+}
+
 /** Lists the anchors of one tree. What is wrong in it, a link that came with the repository, concerns no other tree. */
-function anchorsIn(tree: string, { settings }: AnchorLocation, unusable: Unusable[]): Anchor[] {
+function anchorsIn(tree: string, location: AnchorLocation, unusable: Unusable[]): Anchor[] {
+  const { settings } = location;
+  const extensions = new Set(extensionsOf(location).map((ext) => `.${ext}`));
   const folder = anchorFolder(tree, settings.dir);
   try {
     requireInside(tree, folder);
@@ -86,7 +99,7 @@ function anchorsIn(tree: string, { settings }: AnchorLocation, unusable: Unusabl
       unusable.push({ path: folder, why: `${folder} is not a folder.` });
       return [];
     }
-    const names = readdirSync(folder).filter((name) => name.endsWith(`.${settings.ext}`));
+    const names = readdirSync(folder).filter((name) => extensions.has(extname(name)));
     return names.flatMap((name) => describe(join(folder, name), tree, unusable) ?? []);
   } catch (error) {
     unusable.push({ path: folder, why: asPerdureError(error).message });
@@ -106,7 +119,8 @@ function describe(path: string, tree: string, unusable: Unusable[]): Anchor | nu
   }
   if (stats === undefined) return null;
   const problem = stats.isSymbolicLink() ? "is a symbolic link" : irregularity(stats);
-  if (problem === null) return { path, tree, modifiedAt: stats.mtime.toISOString(), bytes: stats.size };
+  if (problem === null)
+    return { path, tree, ext: extname(path).slice(1), modifiedAt: stats.mtime.toISOString(), bytes: stats.size };
   unusable.push({ path, why: `${path} ${problem}.` });
   return null;
 }

@@ -55,12 +55,12 @@ function foreignOf({ foreign }: Anchors): { sweepable: Sweepable[]; inUse: numbe
 
 /** Moves an anchor to the archive of its tree; undefined, with the reason in `unusable`, where that cannot be. */
 function archive(
-  { path, tree, owner, modifiedAt }: Sweepable,
+  { path, tree, ext, owner, modifiedAt }: Sweepable,
   { settings }: AnchorLocation,
   unusable: Unusable[],
 ): string | undefined {
   try {
-    return moveToArchive(path, tree, settings, archiveName(new Date(modifiedAt), owner, "swept"));
+    return moveToArchive(path, tree, { ...settings, ext }, archiveName(new Date(modifiedAt), owner, "swept"));
   } catch (error) {
     unusable.push({ path, why: `${path} was not archived: ${asPerdureError(error).message}` });
     return undefined;

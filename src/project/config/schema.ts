@@ -10,7 +10,7 @@ import { isPerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import { checkName, isName, nearest } from "../../protocol/names.ts";
 import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
-import { FOLDER, isFolderBelow } from "./folder.ts";
+import { folderSuchAs, isFolderBelow } from "./folder.ts";
 import { isScope, KEEP, type Key, type Table } from "./keys.ts";
 import { NEED_KINDS } from "../../protocol/records/needs.ts";
 import { AT_ONCE, isAtOnce, isPerHour, isTimeout, PER_HOUR, TIMEOUT } from "./turns.ts";
@@ -76,8 +76,11 @@ const worker = table({
 } satisfies Keys<"worker">);
 
 const context = table({ dir: z.exactOptional(text), ext: z.exactOptional(text) } satisfies Keys<"context">);
-const folder = z.string({ error: FOLDER }).check(z.refine(isFolderBelow, { error: FOLDER }));
-const records = table({ dir: z.exactOptional(folder) } satisfies Keys<"records">);
+const folder = (example: string): z.ZodMiniString => {
+  const error = folderSuchAs(example);
+  return z.string({ error }).check(z.refine(isFolderBelow, { error }));
+};
+const records = table({ dir: z.exactOptional(folder(".perdure/records")) } satisfies Keys<"records">);
 const policy = table({
   agents_may: z.exactOptional(texts),
   environment: z.exactOptional(texts),
@@ -86,7 +89,7 @@ const policy = table({
 const environment = table({ keep: z.exactOptional(choice(KEEP)) } satisfies Keys<"environment">);
 
 const mail = table({
-  drop_dir: z.exactOptional(folder),
+  drop_dir: z.exactOptional(folder(".perdure/drop")),
   introduce: z.exactOptional(flag),
   wakes_per_hour: z.exactOptional(
     z
