@@ -113,6 +113,36 @@ describe("a session can pin its name, so a relaunched worker has the same addres
     const cwd = folder("configured", 'name = "solo"\n');
     expect(await perdure(["run", "--", "true"], { cwd })).toMatchObject({ code: 0 });
     expect(await runsOf("solo", { cwd })).toHaveLength(1);
+    // The config of the user, for every folder, as ~/.pi/agent/intercom/config.json is.
+    const folderOfConfig = join(home.dir, "own-config");
+    mkdirSync(join(folderOfConfig, "perdure"), { recursive: true });
+    writeFileSync(join(folderOfConfig, "perdure", "config.toml"), 'name = "everywhere"\n');
+    const place = { cwd: folder("anywhere"), env: { XDG_CONFIG_HOME: folderOfConfig } };
+    expect(await perdure(["run", "--", "true"], place)).toMatchObject({ code: 0 });
+    expect(await whoami(place)).toMatchObject({ address: "anywhere/everywhere", source: "user-config" });
+    expect(await whoami({ ...place, cwd })).toMatchObject({ address: "configured/solo", source: "project-config" });
+  });
+
+  it("a launcher that is a worker itself pins another name for what it starts, before and after it is renamed", async () => {
+    const cwd = folder("launching");
+    const asks = `for step in 1 2; do until [ -e go$step ]; do sleep 0.1; done
+      PERDURE_NAME=role "$0" whoami --json > said$step; PERDURE_NAME=role "$0" run -- true; done`;
+    const child = home.spawn(["run", "launcher", "--", "sh", "-c", asks, BIN], { cwd });
+    const ended = once(child, "close");
+    await expect.poll(() => runsOf("launcher", { cwd })).toHaveLength(1);
+    const [run] = await runsOf("launcher", { cwd });
+    writeFileSync(join(cwd, "go1"), "");
+    await expect.poll(() => runsOf("role", { cwd }).catch(() => [])).toHaveLength(1);
+    await perdure(["rename", "launcher", "chief"], { cwd });
+    writeFileSync(join(cwd, "go2"), "");
+    await ended;
+    const said = [1, 2].map((step) => JSON.parse(readFileSync(join(cwd, `said${step}`), "utf8")) as Identity);
+    const pinned = { address: "launching/role", run: null, actor: "worker" };
+    expect(said).toMatchObject([
+      { ...pinned, supervisor: run?.id },
+      { ...pinned, supervisor: "launching/chief" },
+    ]);
+    expect(await runsOf("role", { cwd })).toHaveLength(2);
   });
 
   it("env wins over config wins over /name/fallback", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { adapterOf } from "../../src/vendors/index.ts";
+import type { PlanRequest } from "../../src/vendors/launch-plan.ts";
 import { eventually } from "../support/check.ts";
 import { byName, FleetHome } from "../support/fleet-home.ts";
 
@@ -67,6 +68,13 @@ test("each agent now records a {agent_id}.session.json file when spawned; both s
   }
 });
 
+test("session_id (null for now; populated later when extraction is wired up): null only where there is no conversation", async () => {
+  await fleet.perdure(["run", "plain", "--", "true"]);
+  const record = await untilRecorded("plain.session.json", ({ spawned_at: at }) => at !== null);
+  expect(record).toMatchObject({ agent_id: "plain", cli_command: "true", session_id: null });
+  expect(await fleet.perdure(["retire", "plain"])).toMatchObject({ code: 0 });
+});
+
 test("AgentState gains session_name and session_id fields (serialized to state.json)", async () => {
   const workers = byName(await fleet.workers());
   expect(workers["coder-2"]).toMatchObject({ address: "api/coder-2", session: { id: idOf(first["coder-2"]) } });
@@ -114,6 +122,11 @@ test("improved error handling in session loading and saving", async () => {
   fleet.write(TOML.replace("[workers.planner]\n", ""));
   const { stderr } = await fleet.perdure(["up", "--resume", "friday", "--yes"]);
   expect(stderr).toContain("planner  is saved in friday, and not in perdure.toml");
+  // So is a folder for the records that is none.
+  fleet.write(TOML.replace(`dir = "${RUNTIME}"`, 'dir = "perdure.toml"'));
+  expect((await fleet.perdure(["up", "--yes"])).stderr).toMatch(
+    /no records are written: .*perdure\.toml is not a folder/,
+  );
   fleet.write(TOML);
   await fleet.up();
 });
@@ -134,6 +147,19 @@ test("file inboxes: a message file in to_<agent>/ is told to the agent, and goes
   expect(mail.map(({ body }) => body)).toEqual(["please look at main.rs"]);
 });
 
+const REQUEST = {
+  session: "0198c0de-0000-7000-8000-000000000001",
+  name: "coder",
+  args: [],
+  prompt: null,
+  transcript: "/home/u/t",
+  runDir: "/run/x",
+  cwd: "/",
+  configDir: "/home/u/.v",
+  from: null,
+  declared: null,
+};
+
 test.each([
   ["claude", /^--resume \S+/],
   ["gemini", /--resume \S+/],
@@ -143,14 +169,25 @@ test.each([
 ])(
   "how each vendor is handled: %s has its own resume flag, with the id of exactly this conversation",
   (vendor, flag) => {
-    const session = "0198c0de-0000-7000-8000-000000000001";
-    const places = { runDir: "/run/x", cwd: "/", configDir: "/home/u/.v", from: null, declared: null };
-    const resume = { step: "resume", session, name: "coder", args: [], prompt: null, transcript: "/home/u/t" } as const;
-    const words =
-      adapterOf(vendor)
-        ?.launch.plan({ ...resume, ...places })
-        .args.join(" ") ?? "";
-    expect(words).toMatch(flag);
-    expect(words).toContain(session);
+    const resumed = words(vendor, { ...REQUEST, step: "resume" });
+    expect(resumed).toMatch(flag);
+    expect(resumed).toContain(REQUEST.session);
   },
 );
+
+// codex and cursor are asked for a conversation first: its id is known before the program starts, and both commands have it.
+test.each(["claude", "gemini", "copilot"])(
+  "differentiate between fresh and resumed commands: a fresh %s has no resume flag",
+  (vendor) => {
+    expect(words(vendor, { ...REQUEST, step: "new" })).not.toMatch(/resume/);
+  },
+);
+
+test("claude: --name <session_name> on spawn, which a resumed one keeps", () => {
+  expect(words("claude", { ...REQUEST, step: "new" })).toMatch(/--name coder\b/);
+  expect(words("claude", { ...REQUEST, step: "resume" })).not.toContain("--name");
+});
+
+function words(vendor: string, request: PlanRequest): string {
+  return adapterOf(vendor)?.launch.plan(request).args.join(" ") ?? "";
+}

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseRunId } from "../../src/protocol/run-id.ts";
@@ -151,6 +151,35 @@ test("a codex run left session-context.d/codex.org behind, and the next session 
   expect(swept.map(({ id }) => id)).toEqual(["codex"]);
   expect(readFileSync(swept[0]?.to ?? "", "utf8")).toBe("left behind\n");
   expect(readdirSync(join(home.project, FOLDER))).not.toContain("codex.org");
+});
+
+test("the leftover of another tool, or of another setting, is found and swept under its own extension", async () => {
+  leftover("gemini.org");
+  const args = ["--foreign", "--ext", "md"];
+  const { foreign } = await home.json<Recovered>(["context", "recover", ...args]);
+  expect(foreign.map(({ id }) => id)).toContain("gemini");
+  const { swept } = await home.json<{ swept: { to: string }[] }>(["context", "sweep", ...args]);
+  expect(swept.map(({ to }) => to)).toEqual([expect.stringMatching(/-gemini-swept\.org$/)]);
+});
+
+test("or clobber it if both run at once: two runs that are given one id have an anchor each", async () => {
+  const script = `${BIN} context log "from $PERDURE_NAME" >/dev/null; ${BIN} context path`;
+  const env = { ...home.env, AI_AGENT_ID: "codex" };
+  const said = await Promise.all(
+    ["left", "right"].map((name) => home.perdure(["run", name, "--", "sh", "-c", script], { env })),
+  );
+  const texts = said.map(({ stdout }) => textOf(stdout.trim()).replace(/^- \S+ /, ""));
+  expect(texts).toEqual(["from left\n", "from right\n"]);
+});
+
+test("one dangling link keeps neither recover nor sweep from the others", async () => {
+  leftover("other.org");
+  symlinkSync("/nonexistent", join(home.project, FOLDER, "dangling.org"));
+  const told = { stderr: expect.stringContaining("dangling.org is a symbolic link") as string };
+  const listed = await home.perdure(["context", "recover", "--foreign"]);
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("other.org") as string, ...told });
+  const swept = await home.perdure(["context", "sweep", "--foreign"]);
+  expect(swept).toMatchObject({ code: 0, stdout: expect.stringContaining("-other-swept.org") as string, ...told });
 });
 
 /** Leaves the anchor of an id that perdure did not mint, a month old. */

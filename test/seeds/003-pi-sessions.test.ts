@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, trunc
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
+import { connect } from "../../src/index.ts";
 import { Home, type Finished } from "../support/home.ts";
 
 // The seed: Pi sessions that outlive Pi's processes, by the session id of another system. Each test's name is what the seed says, in
@@ -17,6 +18,7 @@ n=$(grep -c '"type":"message"' "$file")
 parent=null; [ "$n" -eq 0 ] || parent="\\"m$n\\""
 printf '{"type":"message","id":"m%s","parentId":%s,"message":{"role":"user","content":"turn %s"}}\\n' "$((n + 1))" "$parent" "$((n + 1))" >> "$file"
 echo "turn $((n + 1))"
+[ -z "$PI_STAYS" ] || exec sleep 600
 `;
 const ID = "0198c0de-0000-7000-8000-000000000001";
 
@@ -95,6 +97,39 @@ test("a second process on the same session is refused (the seed has no lock)", a
   holder.kill("SIGKILL");
 });
 
+test("a worker in the session and a task of it never write at the same time", async () => {
+  await task("shared", { PI_NEW_ID: "0198c0de-0000-7000-8000-00000000000b" });
+  await home.perdure(["adopt", "sharer", "--pi-session", "shared"]);
+  const holder = home.spawn(["pi-session", "shared", "--lock", "--", "sh", "-c", "echo; exec sleep 600"]);
+  await new Promise((resolve) => holder.stdout?.once("data", resolve));
+  const refused = await home.perdure(["run", "sharer"]);
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).toMatch(/open in another process, pid \d+ \(it locks the Pi session file\)/);
+  expect(refused.stderr).toContain("perdure takeover pi-sessions/shared");
+  expect((await home.perdure(["takeover", "pi-sessions/shared"])).code).toBe(0);
+
+  const worker = home.spawn(["run", "sharer"], { env: { ...home.env, PI_STAYS: "1" } });
+  await new Promise((resolve) => worker.stdout?.once("data", resolve));
+  const second = await task("shared");
+  expect(second).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("api/sharer runs in the Pi session") as string,
+  });
+  for (const choice of ["--fresh", "--accept"])
+    expect((await home.perdure(["pi-session", "shared", choice])).code).toBe(4);
+  await home.perdure(["stop", "sharer"]);
+  expect((await task("shared")).stdout).toBe("turn 3\n");
+});
+
+test("early error handling: where there is no session file, Pi is not started", async () => {
+  writeFileSync(join(home.dir, "pi-arguments"), "");
+  expect((await task(" ")).code).toBe(2);
+  const unsafe = await fileOf("unsafe");
+  mkdirSync(unsafe);
+  expect(await task("unsafe")).toMatchObject({ code: 5, stderr: expect.stringContaining(unsafe) as string });
+  expect(readFileSync(join(home.dir, "pi-arguments"), "utf8")).toBe("");
+});
+
 test("a known file that is gone is put back, and never silently fresh", async () => {
   await task("gone");
   const file = await fileOf("gone"); // copied at each call
@@ -125,6 +160,8 @@ test("a key that begins with a dash is a key", async () => {
   expect(basename(await fileOf("-x"))).toMatch(/^-x~[0-9a-f]{10}\.jsonl$/);
   expect(basename(await fileOf("--lock"))).toMatch(/^--lock~/);
   expect((await task("-x")).stdout).toBe("turn 1\n");
+  await using perdure = await connect({ env: home.env, cwd: home.project });
+  for (const key of ["-x", "--lock", "--"]) expect(await perdure.piSession(key)).toBe(await fileOf(key));
 });
 
 test("the session's conversation becomes a worker, which is resumed from that file", async () => {
@@ -139,6 +176,7 @@ test("the session's conversation becomes a worker, which is resumed from that fi
   expect(given).toContain(`--session ${file}`);
   const worker = await home.until("coder", ({ run }) => run === null);
   expect(worker.session).toMatchObject({ id: own });
+  expect(await home.perdure(["adopt", "--pi-session", "worker"])).toMatchObject({ code: 2 });
 });
 
 test("GSD_SESSION_ID of an outer session does not leak into a worker", async () => {
