@@ -45,5 +45,8 @@ export const TURNS_FROM_MAX = 100;
 /** Messages of a mailbox that are looked at for the next turn: those that may not begin one stand in front of those that may. */
 export const TURN_QUEUE_READ = 1_000;
 
+/** The turns that `logs -f` looks for behind the one that it has shown last. */
+export const TURNS_MISSED_MAX = 50;
+
 /** The part of a turn's output that `logs` shows. */
 export const TURN_LOG_BYTES = 4 * MIB;

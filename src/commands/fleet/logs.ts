@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LOG_FOLLOW_MS, LOG_LINES_DEFAULT, SCREEN_LINES_MAX } from "../../limits/index.ts";
+import { LOG_FOLLOW_MS, LOG_LINES_DEFAULT, SCREEN_LINES_MAX, TURNS_MISSED_MAX } from "../../limits/index.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { ScreenRecord } from "../../protocol/records/fleet.ts";
-import { callDaemon } from "../shared/call.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/arguments/parse.ts";
@@ -45,6 +45,8 @@ async function isComingBack(target: Target): Promise<boolean> {
   return run !== null || state === "backing-off" || state === "starting" || state === "asleep";
 }
 
+type Shown = Pick<ScreenRecord, "text" | "live" | "turn">;
+
 /** A worker that sleeps, and never had a turn, has nothing to show until its mail begins one; of any other it is an error. */
 function onceItHasOne(error: unknown): null {
   if (isPerdureError(error) && error.details?.asleep === true) return null;
@@ -52,7 +54,7 @@ function onceItHasOne(error: unknown): null {
 }
 
 async function follow(target: Target, first: ScreenRecord | null, out: Output): Promise<void> {
-  let screen: Pick<ScreenRecord, "text" | "live" | "turn"> = first ?? { text: "", live: false };
+  let screen: Shown = first ?? { text: "", live: false };
   const show = (lines: string[]): void => {
     for (const text of lines) out.item({ text }, () => printable(text) || " ");
   };
@@ -66,10 +68,25 @@ async function follow(target: Target, first: ScreenRecord | null, out: Output): 
       throw error;
     });
     if (next === null) return;
+    if (screen.turn !== undefined && screen.turn !== next.turn) {
+      for (const { text, turn } of await endedMeanwhile(target, screen.turn, next))
+        show(turn === screen.turn ? newLines(screen.text.split("\n"), text.split("\n")) : linesOf(text));
+    }
     const isOther = screen.text === "" || screen.turn !== next.turn;
     show(isOther ? linesOf(next.text) : newLines(screen.text.split("\n"), next.text.split("\n")));
     screen = next;
   }
+}
+
+/** Returns the rest of a turn that was followed, and the turns after it, up to what is shown next: a look misses those that are short. */
+async function endedMeanwhile(target: Target, followed: string, next: Shown): Promise<ScreenRecord[]> {
+  const { items } = await listFromDaemon("history", { target, limit: TURNS_MISSED_MAX });
+  const at = items.findIndex(({ id }) => id === followed);
+  const missed = items.slice(0, at + 1).filter(({ id, turn }) => turn !== undefined && id !== next.turn);
+  const screens: ScreenRecord[] = [];
+  for (const { id } of missed.toReversed())
+    screens.push(await callDaemon("readScreen", { target, lines: SCREEN_LINES_MAX, run: id }));
+  return screens;
 }
 
 function linesOf(text: string): string[] {

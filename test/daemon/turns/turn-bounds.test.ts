@@ -218,7 +218,7 @@ test("the agent's own telemetry says which worker and run it is of, behind what 
   expect((await asked).code).toBe(0);
 });
 
-test("`logs -f` shows each step of a turn once, when it is made, and then of the next turn", async () => {
+test("`logs -f` shows each step of a turn once, when it is made, and then of the next ones, however short", async () => {
   workers("[workers.w]\n");
   await home.up();
   const followed = home.spawn(["logs", "w", "-f"]);
@@ -229,9 +229,10 @@ test("`logs -f` shows each step of a turn once, when it is made, and then of the
   expect((await home.logs("w")).stdout).toMatch(/^← log-1 from operator\n· One\n… the turn goes on\n$/);
   expect(shown).not.toContain("· Two");
   expect((await asked).code).toBe(0);
-  await home.ask("w", "[[say more]]", "--id", "log-2");
-  await eventually("the second turn", () => shown.endsWith("answered\n← log-2 from operator\nmore\nanswered\n"));
-  expect(shown).toBe("← log-1 from operator\n· One\n· Two\nthe end\nanswered\n← log-2 from operator\nmore\nanswered\n");
+  for (const id of ["log-2", "log-3", "log-4"]) await home.ask("w", `[[say ${id}]]`, "--id", id);
+  const short = ["log-2", "log-3", "log-4"].map((id) => `← ${id} from operator\n${id}\nanswered\n`).join("");
+  await eventually("the last turn", () => shown.endsWith("log-4\nanswered\n"));
+  expect(shown).toBe(`← log-1 from operator\n· One\n· Two\nthe end\nanswered\n${short}`);
   followed.kill();
   expect((await home.perdure(["logs", "w", "-n", "1"])).stdout).toBe("answered\n");
   expect((await home.perdure(["logs", "w", "--run", "1", "-n", "2"])).stdout).toBe("the end\nanswered\n");
