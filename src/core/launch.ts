@@ -273,11 +273,14 @@ function refuseOtherProgram(
   { address, name, inPane, vendor: requested }: LaunchInput,
   { vendor, id }: Binding,
 ): LaunchRefusal {
+  const goOn = inPane
+    ? `to go on with it: vendor = ${JSON.stringify(vendor)} in [workers.${name}] of perdure.toml; else `
+    : "";
   return {
     step: "refuse",
     code: "refused",
     message: `${address} is in the ${vendor} conversation ${id}, which ${requested ?? "this program"} cannot continue.`,
     permanent: false,
-    hint: hintOf`choose another name, or abandon that conversation: ${startVerb(name, inPane, "--fresh", ...(inPane ? [] : ["--", "COMMAND"]))}`,
+    hint: hintOf`${goOn}choose another name, or abandon that conversation: ${startVerb(name, inPane, "--fresh", ...(inPane ? [] : ["--", "COMMAND"]))}`,
   };
 }

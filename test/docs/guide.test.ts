@@ -122,7 +122,11 @@ async function type(shell: Pane, { line, answer, keys, folder }: PageCommand): P
   }
   if (keys !== null) {
     await shell.shows(/history: \d+ turns|^> ?$|q quit|q none/m);
-    await shell.keys(...keys);
+    for (const [at, key] of keys.entries()) {
+      // Each further Enter answers one more question with what it offers.
+      if (at > 0 && key === "Enter") await shell.shows(new RegExp(`(?:\\]: [^]*){${at}}`));
+      await shell.keys(key);
+    }
   }
   return codeAfter(shell, asked);
 }

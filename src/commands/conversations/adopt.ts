@@ -6,7 +6,7 @@ import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import { adoptFound, conversationsFor, isInside } from "../shared/conversations/adoption.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { findProjectHere, targetOf, startCommandHere } from "../shared/here.ts";
+import { findProjectHere, isDeclaredHere, targetOf, startCommandHere } from "../shared/here.ts";
 import { hasKeys, printable, type Output } from "../shared/output.ts";
 import { age, size, table, type Cell } from "../shared/table/table.ts";
 
@@ -118,7 +118,7 @@ async function pickAndAdopt(
     const adopted = await adoptFound(found, { name, vendor, session: id, cwd, live }, out);
     out.note(`${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
   }
-  out.note(picked.map(({ name }) => `→ ${startCommandHere(found, name)}`).join("\n"));
+  for (const { name } of picked) await noteNext(found, name, out);
 }
 
 async function bind(name: string, { values, out }: Invocation): Promise<void> {
@@ -133,7 +133,16 @@ async function bind(name: string, { values, out }: Invocation): Promise<void> {
   const live = values.live === true;
   const adopted = await adoptFound(found, { ...resolved, name, cwd, live, mustExist: values.cwd !== undefined }, out);
   out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
-  out.note(`→ ${startCommandHere(found, name)}`);
+  await noteNext(found, name, out);
+}
+
+/** Says how to go on with a worker that was adopted: in its fleet, in this terminal, or added to the fleet. */
+async function noteNext(found: FoundProject, name: string, out: Output): Promise<void> {
+  const start = startCommandHere(found, name);
+  const add = isDeclaredHere(found, name)
+    ? null
+    : await (await import("../shared/launch/stored-entry.ts")).addCommandOf(name);
+  out.note(printable(add ? `→ in the fleet: ${add}; in this terminal: ${start}` : `→ ${start}`));
 }
 
 function vendorOf(values: Invocation["values"]): string | null {

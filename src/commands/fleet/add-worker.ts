@@ -4,6 +4,9 @@ import { CONFIG_FILE, fleetRoot, type FoundProject } from "../../project/find.ts
 import { entryLines, withEntry } from "../../project/fleet/add-entry.ts";
 import { fleetOf, type Fleet } from "../../project/fleet/read.ts";
 import { obstacleTo, replaceFile } from "../../project/fleet/replace-file.ts";
+import { isIn } from "../../project/path-inside.ts";
+import { branchOf } from "../../project/worktree/current-branch.ts";
+import { commandText, verb } from "../../protocol/hint.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import { resolveProgram } from "../../launch/prepare.ts";
@@ -37,6 +40,7 @@ export async function fleetWithWorker(
   const { slug } = await callDaemon("showProject", { here });
   const root = fleetRoot(found);
   const file = join(root, CONFIG_FILE);
+  noteOtherTree(found, name, written, out);
   const read = orRefused(
     () => readConfigText(root),
     (why) => notWritten({ file, name, entry: written, why }, out),
@@ -55,6 +59,22 @@ export async function fleetWithWorker(
   await callDaemon("trust", { here, ...trustedContent(fleet) });
   out.note(printable([`added to ${file}:`, ...entryLines(name, entry).map((line) => `  ${line}`)].join("\n")));
   return fleet;
+}
+
+/** Says before the start where a worker will be that was asked for in another working tree: the file's folders are those of its own. */
+function noteOtherTree(found: FoundProject, name: string, { cwd = "." }: WorkerEntry, out: Output): void {
+  const folder = join(fleetRoot(found), cwd);
+  if (isIn(found.here, folder)) return;
+  const onBranch = (tree: string): string => `${tree} (branch ${branchOf(tree) ?? "unknown"})`;
+  out.note(
+    printable(
+      [
+        `${name} will be in ${onBranch(folder)}, not in this worktree, ${onBranch(found.here)}:`,
+        `  a fleet works in the main tree, or with worktree = true each worker in a worktree of its own.`,
+        `  Here, in this terminal: ${commandText(verb("run", name, "--", "COMMAND"))}`,
+      ].join("\n"),
+    ),
+  );
 }
 
 /** Says in the words of a fleet file what was asked for; throws if its program cannot be started here. */

@@ -1,19 +1,31 @@
+import type { WorkerEntry } from "../../project/config/read.ts";
 import { entryLines } from "../../project/fleet/add-entry.ts";
+
+/** A worker that the new file is to have, with what it runs. */
+export interface TemplateWorker {
+  name: string;
+  entry: WorkerEntry;
+}
 
 /**
  * Writes a perdure.toml that can be used as it is, with the other settings commented out: every `# key = …` and `# [table]` is valid
- * TOML. `adopted` are workers of conversations that are there already; `planner` and `coder` are left out if there are only those.
+ * TOML. `known` are workers that are there already, `names` those of the new ones; the new ones are left out if there are only the known.
  */
 export function fleetTemplate(
   project: string,
   vendors: readonly string[],
-  adopted: readonly { name: string; vendor: string }[] = [],
+  known: readonly TemplateWorker[] = [],
+  names: readonly (string | null)[] = NEW_NAMES,
 ): string {
   // The built-in agent is always installed, so the file can be used as it is.
-  const [first = adopted[0]?.vendor ?? "scripted", second = first, third = second] = vendors;
+  const ofKnown = known.find(({ entry }) => entry.vendor !== undefined)?.entry.vendor;
+  const [first = ofKnown ?? "scripted", second = first, third = second] = vendors;
+  const isNew = vendors.length > 0 || known.length === 0;
+  const [planner = null, coder = null] = isNew ? names : [];
   const tables = [
-    ...(vendors.length > 0 || adopted.length === 0 ? [newWorkers(second)] : []),
-    ...adopted.map(({ name, vendor }) => `${entryLines(name, { vendor }).join("\n")}\n`),
+    ...(planner === null ? [] : [plannerTable(planner, first)]),
+    ...(coder === null ? [] : [coderTable(coder, second)]),
+    ...known.map(({ name, entry }) => `${entryLines(name, entry).join("\n")}\n`),
   ];
   return `# perdure.toml: the names of this project, and the fleet that \`perdure up\` starts. Everything is optional.
 # Commented lines are examples: remove the # to use them.
@@ -58,16 +70,22 @@ ${tables.join("\n")}
 `;
 }
 
-/** Writes the two workers of a new fleet. */
-function newWorkers(second: string): string {
-  return `[workers.planner]
+/** The names that are offered for the workers of a new fleet. */
+export const NEW_NAMES: readonly string[] = ["planner", "coder"];
+
+function plannerTable(name: string, vendor: string): string {
+  return `[workers.${name}]
+vendor = ${JSON.stringify(vendor)}
 # args = ["--model", "NAME"]      # more arguments for its program, at every start
 # prompt = "prompts/planner.md"   # the first turn of a new conversation; {{name}} {{project}} {{peers}} {{root}}
 # cwd = "docs"                    # a folder of the project
+`;
+}
 
-[workers.coder]
-vendor = ${JSON.stringify(second)}
-# count = 2                       # coder-1 and coder-2
+function coderTable(name: string, vendor: string): string {
+  return `[workers.${name}]
+vendor = ${JSON.stringify(vendor)}
+# count = 2                       # ${name}-1 and ${name}-2
 # worktree = true                 # a git worktree and branch of its own for each, beside the project
 # worktree_hooks = true           # git's hooks run while it is made; they are off otherwise
 # copy = [".env"]                 # files that git ignores and a new worktree needs

@@ -1,14 +1,15 @@
-import type { FoundProject } from "../../project/find.ts";
-import type { Fleet } from "../../project/fleet/read.ts";
+import { join } from "node:path";
+import { CONFIG_FILE, fleetRoot, type FoundProject } from "../../project/find.ts";
+import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import type { CallParams, ProjectRef } from "../../protocol/calls/index.ts";
 import type { UpResult } from "../../protocol/records/fleet.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import { exitCodeOf, PerdureError } from "../../protocol/errors.ts";
+import { exitCodeOf, isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { selectWorkers, requireFleet } from "../shared/launch/fleet-entries.ts";
-import { findProjectHere, passedOverNote, projectRefHere } from "../shared/here.ts";
+import { declaredWorkersHere, findProjectHere, passedOverNote, projectRefHere } from "../shared/here.ts";
 import { movedAttention } from "../shared/warnings/moved-note.ts";
 import { noteUnusedFolders } from "../shared/warnings/folder-notes.ts";
 import { isTerminal, printable, type Output } from "../shared/output.ts";
@@ -70,7 +71,7 @@ export const up: Command = {
     if (passedOver !== null) out.note(printable(`perdure: ${passedOver}`));
     const here = projectRefHere(found);
     const fleet = await fleetFor(found, { words, values, rest, out });
-    const workers = selectWorkers(fleet, words);
+    const workers = await selected(fleet, words);
     const options = savedSessionOptions(values, words, fleet);
     if (!options.fresh) await refuseMoved(here);
     await ensureTrust(fleet, here, values.yes === true, out);
@@ -90,10 +91,43 @@ export const up: Command = {
   },
 };
 
+/** Returns the workers that were named; one that is known and not in the file can be added to it. */
+async function selected(fleet: Fleet, words: readonly string[]): Promise<FleetWorker[]> {
+  try {
+    return selectWorkers(fleet, words);
+  } catch (error) {
+    throw await withAddHint(error, words, fleet.file);
+  }
+}
+
+/** Reads the fleet for the workers that were named; where there is no file, a known worker can be the first in it. */
+async function requiredFleet(found: FoundProject, words: readonly string[]): Promise<Fleet> {
+  try {
+    return await requireFleet(found);
+  } catch (error) {
+    throw await withAddHint(error, words, join(fleetRoot(found), CONFIG_FILE));
+  }
+}
+
+/** Tells of the first named worker that exists and that the file does not have, if that is what went wrong. */
+async function withAddHint(error: unknown, words: readonly string[], file: string): Promise<unknown> {
+  if (!isPerdureError(error) || error.code !== "not-found") return error;
+  const declared = new Set(declaredWorkersHere(findProjectHere()).map(({ name }) => nameKey(name)));
+  const name = words.find((word) => !declared.has(nameKey(word)));
+  if (name === undefined) return error;
+  const { addCommand, knownWorker } = await import("../shared/launch/stored-entry.ts");
+  const worker = await knownWorker(name);
+  const add = worker && addCommand(worker);
+  if (!worker || !add) return error;
+  return new PerdureError("not-found", `${worker.address} is known, and ${file} does not have it.`, {
+    hint: `into the fleet: ${add}; in this terminal: perdure run ${worker.name}`,
+  });
+}
+
 /** Reads the project's fleet; with a command, or a vendor for one, of a fleet that has one more worker. */
 async function fleetFor(found: FoundProject, { words, values, rest, out }: Invocation): Promise<Fleet> {
   const vendor = typeof values.vendor === "string" ? values.vendor : null;
-  if (rest === null && vendor === null) return requireFleet(found);
+  if (rest === null && vendor === null) return requiredFleet(found, words);
   const [name, another] = words;
   const wanted = rest === null ? "--vendor" : "--";
   if (name === undefined) throw usage(`${wanted} needs a NAME for the new worker.`, "perdure up coder -- claude");

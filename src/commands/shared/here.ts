@@ -59,8 +59,11 @@ export function declaredWorkersHere(found: FoundProject): DeclaredWorker[] {
 
 /** Returns the command that starts a worker: `up` for one that the fleet file declares, else `run`. */
 export function startCommandHere(found: FoundProject, name: string): string {
-  const isDeclared = declaredWorkersHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
-  return commandText(startVerb(name, isDeclared));
+  return commandText(startVerb(name, isDeclaredHere(found, name)));
+}
+
+export function isDeclaredHere(found: FoundProject, name: string): boolean {
+  return declaredWorkersHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
 }
 
 /** Parses a worker's name or address. Inside a run a bare name belongs to the run's project, whatever the current folder is. */

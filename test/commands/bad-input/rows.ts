@@ -292,7 +292,7 @@ const NO_FLEET = /^There is no perdure\.toml with workers in /;
 
 const fleets = [
   missing("up", NO_FLEET, /perdure init/),
-  missing("up coder --session friday", NO_FLEET, /perdure init/),
+  missing("up coder --session friday", /^api\/coder is known, and \S+ does not have it\.$/, /perdure up coder -- true/),
   missing("trust", NO_FLEET, /perdure init/),
   missing("down nobody", /nobody/, /perdure/),
   missing("stop nobody", /nobody/, /perdure/),

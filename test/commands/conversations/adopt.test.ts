@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, expect, test } from "vitest";
@@ -84,20 +84,23 @@ test("adopt --live waits for the process that has the conversation open", async 
   expect(await sessions(persona)).toEqual({ coder: id });
 });
 
-test("at a terminal one that is open is left out, with the way to have it, before anybody is asked for a name", async () => {
+test("at a terminal one that is open cannot be marked, and it says in which window of tmux it is", async () => {
   const persona = installPersona("claude");
-  const { talk } = await byHand(persona, "open words");
   const shell = await shellOf(persona);
+  const other = await Shell.start(servers.at(-1)!, persona.home);
+  await other.pane.line("claude");
+  await other.pane.shows(/claude/);
+  await other.pane.line("open words");
+  await other.pane.shows(/open words[^]*open words/);
   const { pane } = shell;
   await pane.line("$P adopt");
-  await pane.shows(/› \[ \] claude .*open in pid/);
+  await pane.shows(/› \[ \] claude .*open in tmux \S+:\d+\.\d+ \(pid [0-9]+\)/);
+  await pane.keys("Space");
+  await pane.shows(/\[ \] claude[^]*open in tmux .*: quit it there first, or: perdure adopt --live/);
   await pane.keys("a", "Enter");
-  await pane.shows(
-    /Left out: claude, "open words" is open in pid [0-9]+; quit it there[^]*--live[^]*Nothing was adopted/,
-  );
+  await pane.shows(/Nothing was adopted/);
   expect(await shell.status()).toBe(0);
   expect(await pane.screen()).not.toContain("Name for");
-  await talk.end();
 });
 
 test("at a terminal init offers agents and conversations, and what it wrote is trusted", async () => {
@@ -109,15 +112,51 @@ test("at a terminal init offers agents and conversations, and what it wrote is t
   await pane.line("$P init");
   await pane.shows(/› \[x\] claude +agent[^]*\[ \] claude .*known words/);
   await pane.keys("Down", "Space", "Enter");
+  await pane.shows(/Name for a new claude worker \[planner\]: /);
+  await pane.line("architect");
+  await pane.shows(/Name for a new claude worker \[coder\]: /);
+  await pane.keys("Enter");
   await pane.shows(/Name for claude, "known words" \[claude\]: /);
   await pane.line("old-hand");
   expect(await shell.status()).toBe(0);
   const text = readFileSync(join(persona.home.project, "perdure.toml"), "utf8");
   expect(text).toMatch(
-    /\n\[workers\.planner\]\n[^]*\n\[workers\.coder\]\nvendor = "claude"\n[^]*\n\[workers\.old-hand\]\nvendor = "claude"\n/,
+    /\n\[workers\.architect\]\nvendor = "claude"\n[^]*\n\[workers\.coder\]\nvendor = "claude"\n[^]*\n\[workers\.old-hand\]\nvendor = "claude"\n/,
   );
   expect(await sessions(persona)).toEqual({ "old-hand": id });
   expect(await persona.home.json(["up"])).toMatchObject({ started: 3, refused: 0 });
   expect((await sessions(persona))["old-hand"]).toBe(id);
   await persona.home.perdure(["down"]);
+});
+
+test("what was adopted goes on under its name: up and adopt say the command that adds it, and init writes it with its vendor", async () => {
+  const persona = installPersona("claude");
+  const { home } = persona;
+  const { talk, id } = await byHand(persona, "known words");
+  await talk.end();
+  const adopted = await home.perdure(["adopt", "planner", "--vendor", "claude", "--conversation", id]);
+  const add = "perdure up planner --vendor claude";
+  expect(adopted.stderr).toContain(`→ in the fleet: ${add}; in this terminal: perdure run planner`);
+  const missing = await home.perdure(["up", "planner"]);
+  expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining(`into the fleet: ${add};`) as string });
+  writeFileSync(join(home.project, "perdure.toml"), '[workers.other]\nvendor = "scripted"\n');
+  const left = await home.perdure(["up", "planner"]);
+  expect(left.stderr).toMatch(
+    /api\/planner is known, and \S+ does not have it\.\n.*perdure up planner --vendor claude;/,
+  );
+
+  rmSync(join(home.project, "perdure.toml"));
+  const written = await home.perdure(["init"]);
+  expect(written.stderr).toContain("Workers that go on in it: planner\n");
+  const text = readFileSync(join(home.project, "perdure.toml"), "utf8");
+  expect(text.match(/^\[workers\..*\n.*$/gm)).toEqual([
+    '[workers.coder]\nvendor = "claude"',
+    '[workers.planner]\nvendor = "claude"',
+  ]);
+  expect(await home.json(["up"])).toMatchObject({ started: 2, refused: 0 });
+  expect((await sessions(persona)).planner).toBe(id);
+  await home.perdure(["down"]);
+  writeFileSync(join(home.project, "perdure.toml"), '[workers.planner]\nvendor = "scripted"\n');
+  const { stderr } = await home.perdure(["up", "--yes"]);
+  expect(stderr).toContain('to go on with it: vendor = "claude" in [workers.planner] of perdure.toml; else ');
 });

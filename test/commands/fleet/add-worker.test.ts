@@ -133,6 +133,25 @@ test("from a folder of the project the worker works there; an agent may not add 
   child.kill();
 });
 
+test("asked for in another working tree, it is said before the start in which folder and on which branch it will be", async () => {
+  const home = freshHome();
+  home.git(["init", "-q", "-b", "trunk"]);
+  home.git(["commit", "-q", "--allow-empty", "-m", "first"]);
+  const tree = join(home.dir, "tree");
+  home.git(["worktree", "add", "-q", "-b", "feature", tree]);
+  const { code, stderr } = await home.perdure(["up", "coder", "--vendor", "scripted"], { cwd: tree });
+  expect(code).toBe(0);
+  const told = `coder will be in ${home.project} (branch trunk), not in this worktree, ${tree} (branch feature):\n`;
+  expect(stderr).toContain(told);
+  expect(stderr.indexOf(told)).toBeLessThan(stderr.indexOf("added to"));
+  // A worktree below the main tree has a folder that the file can name.
+  const below = join(home.project, "trees/below");
+  home.git(["worktree", "add", "-q", "-b", "other", below]);
+  const there = await home.perdure(["up", "second", "--vendor", "scripted"], { cwd: below });
+  expect(there.stderr).not.toContain("will be in");
+  expect(textOf(home)).toContain('cwd = "trees/below"');
+});
+
 test("up --all and down --all are about every project", async () => {
   const home = freshHome();
   const other = join(home.dir, "web");

@@ -41,7 +41,7 @@ test("init writes a valid fleet of the agents that are installed", async () => {
   expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining("perdure up NAME -- COMMAND") as string });
   const { code, stdout, stderr } = await init(["codex", "gemini"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: `wrote ${join(home.project, "perdure.toml")}\n` });
-  expect(stderr).toMatch(/\n→ perdure up, /);
+  expect(stderr).toMatch(/\n→ perdure up starts them/);
   const [vendor] = fleet()?.workers.map((worker) => worker.vendor) ?? [];
   expect(fleet()).toMatchObject({
     project: "api",

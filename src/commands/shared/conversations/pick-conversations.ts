@@ -7,12 +7,13 @@ import { listFromDaemon } from "../call.ts";
 import { declaredWorkersHere, projectOfRun, projectRefHere } from "../here.ts";
 import { printable, type Output } from "../output.ts";
 import { pickSeveral } from "../terminal/picker.ts";
+import { whereProcess } from "../terminal/where-process.ts";
 import { age } from "../table/table.ts";
 
 /** A conversation with the name that its worker is to have. */
 export type NamedConversation = FoundRecord & { name: string };
 
-/** Has a person pick conversations and name them; none where they leave without. One that is open is left out, unless it is waited for. */
+/** Has a person pick conversations and name them; none where they leave without. One that is open cannot be picked, unless it is waited for. */
 export async function pickConversations(
   found: FoundProject,
   conversations: readonly FoundRecord[],
@@ -20,45 +21,49 @@ export async function pickConversations(
   out: Output,
 ): Promise<NamedConversation[]> {
   const title = "Conversations to adopt: each becomes a worker";
-  const marked = (await pickSeveral({ title, rows: conversations.map(conversationRow) }, out)) ?? [];
-  const picked = marked.flatMap((at) => conversations[at] ?? []);
-  const open = live ? [] : picked.filter(({ openIn }) => openIn !== null);
-  for (const each of open) {
-    const rest = `quit it there and adopt it then, or let perdure wait for that: perdure adopt --live`;
-    out.note(printable(`Left out: ${shownWords(each)} is open in pid ${each.openIn}; ${rest}`));
-  }
+  const rows = conversations.map(conversationRow);
+  const refusals = new Map(live ? [] : conversations.flatMap(refusalOf));
+  const marked = (await pickSeveral({ title, rows, refusals }, out)) ?? [];
   return nameConversations(
     found,
-    picked.filter((each) => !open.includes(each)),
+    marked.flatMap((at) => conversations[at] ?? []),
   );
+}
+
+/** Says why a conversation cannot be picked: two processes in one would each write their own side of it. */
+function refusalOf({ openIn }: FoundRecord, at: number): [number, string][] {
+  return openIn === null
+    ? []
+    : [[at, `open in ${whereProcess(openIn)}: quit it there first, or: perdure adopt --live`]];
 }
 
 /** Shows a conversation in a list to pick from. */
 export function conversationRow({ vendor, at, openIn, words }: FoundRecord): string[] {
-  return [vendor, `${age(at)} ago`, openIn === null ? "" : `open in pid ${openIn}`, words ?? ""];
+  return [vendor, `${age(at)} ago`, openIn === null ? "" : `open in ${whereProcess(openIn)}`, words ?? ""];
 }
 
-/** Asks for the name of each conversation; Enter takes the one that is offered. */
+/** Asks for the name of each conversation, which is none of `others`; Enter takes the one that is offered. */
 export async function nameConversations(
   found: FoundProject,
   conversations: readonly FoundRecord[],
+  others: ReadonlySet<string> = new Set(),
 ): Promise<NamedConversation[]> {
   const params = { here: projectRefHere(found), project: projectOfRun(), all: false };
   const { items } = await listFromDaemon("ls", params);
-  const taken = new Set([...items, ...declaredWorkersHere(found)].map(({ name }) => nameKey(name)));
+  const taken = new Set([...others, ...[...items, ...declaredWorkersHere(found)].map(({ name }) => nameKey(name))]);
   const named: NamedConversation[] = [];
   for (const conversation of conversations) {
-    const name = await askForName(conversation, taken);
+    const name = await askForName(shownWords(conversation), freeName(conversation.vendor, taken), taken);
     taken.add(nameKey(name));
     named.push({ ...conversation, name });
   }
   return named;
 }
 
-async function askForName(conversation: FoundRecord, taken: ReadonlySet<string>): Promise<string> {
-  const offered = freeName(conversation.vendor, taken);
+/** Asks for the name of a new worker until one is given that is free; Enter takes the one that is offered. */
+export async function askForName(what: string, offered: string, taken: ReadonlySet<string>): Promise<string> {
   for (let problem = ""; ;) {
-    const question = `${problem}Name for ${shownWords(conversation)} [${offered}]: `;
+    const question = `${problem}Name for ${what} [${offered}]: `;
     const name = (await askForLine(printable(question))) || offered;
     const why = taken.has(nameKey(name)) ? `${name} is taken.` : problemOf(name);
     if (why === null) return name;
@@ -70,9 +75,10 @@ function shownWords({ vendor, words }: FoundRecord): string {
   return words === null ? vendor : `${vendor}, ${JSON.stringify(words)}`;
 }
 
-function freeName(vendor: string, taken: ReadonlySet<string>): string {
+/** Returns the name, with the least number behind it that makes it a free one. */
+export function freeName(wanted: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
-    const name = number === 1 ? vendor : `${vendor}-${number}`;
+    const name = number === 1 ? wanted : `${wanted}-${number}`;
     if (!taken.has(nameKey(name))) return name;
   }
 }

@@ -9,6 +9,8 @@ export interface PickList {
   rows: readonly (readonly string[])[];
   /** The lines that are marked to begin with, where several can be picked. */
   marked?: readonly number[];
+  /** Why a line cannot be marked, by its number; where several can be picked. */
+  refusals?: ReadonlyMap<number, string>;
 }
 
 /** Has a person pick one line; null when they leave without. */
@@ -25,15 +27,17 @@ export async function pickSeveral(list: PickList, out: Output): Promise<number[]
 interface PickState {
   at: number;
   marked: Set<number>;
+  /** Why the last key did nothing. */
+  notice: string;
 }
 
 async function pick(list: PickList, several: boolean, out: Output): Promise<number[] | null> {
-  const state: PickState = { at: 0, marked: new Set(list.marked) };
+  const state: PickState = { at: 0, marked: new Set(list.marked), notice: "" };
   const done = Promise.withResolvers<number[] | null>();
   const screen = new AltScreen((key) => {
     if (key === "q" || key === "escape") return done.resolve(null);
     if (key === "enter") return done.resolve(several ? [...state.marked].toSorted((a, b) => a - b) : [state.at]);
-    onPickKey(state, key, list.rows.length, several);
+    onPickKey(state, key, list, several);
     paint();
   });
   const paint = (): void =>
@@ -49,22 +53,26 @@ async function pick(list: PickList, several: boolean, out: Output): Promise<numb
   }
 }
 
-function onPickKey(state: PickState, key: string, count: number, several: boolean): void {
+function onPickKey(state: PickState, key: string, { rows, refusals }: PickList, several: boolean): void {
+  const count = rows.length;
+  state.notice = "";
   const steps: Readonly<Record<string, number>> = { up: -1, k: -1, down: 1, j: 1, home: -count, end: count };
   state.at = Math.max(0, Math.min(count - 1, state.at + (steps[key] ?? 0)));
   if (!several) return;
   if (key === " ") {
-    if (!state.marked.delete(state.at)) state.marked.add(state.at);
+    const refusal = refusals?.get(state.at);
+    if (refusal !== undefined) state.notice = refusal;
+    else if (!state.marked.delete(state.at)) state.marked.add(state.at);
   } else if (key === "a") {
-    const all = state.marked.size === count;
-    state.marked = new Set(all ? [] : Array.from({ length: count }, (_, at) => at));
+    const free = Array.from({ length: count }, (_, at) => at).filter((at) => !refusals?.has(at));
+    state.marked = new Set(state.marked.size === free.length ? [] : free);
   }
 }
 
 /** Draws the list around the line that the keys are about. */
 function pickFrame(
   { title, rows: cells }: PickList,
-  { at, marked }: PickState,
+  { at, marked, notice }: PickState,
   several: boolean,
   { rows, columns }: { rows: number; columns: number },
   paint: Paint,
@@ -79,7 +87,9 @@ function pickFrame(
   const visible = Math.max(1, Math.min(lines.length, rows - 2));
   const from = Math.max(0, Math.min(at - Math.floor(visible / 2), lines.length - visible));
   const shown = [paint.bold(cutToColumns(oneLine(title), width)), ...lines.slice(from, from + visible)];
-  return [...shown, paint.dim(cutToColumns(keys, width))].slice(0, Math.max(1, rows)).join("\n");
+  const foot =
+    notice === "" ? paint.dim(cutToColumns(keys, width)) : paint.yellow(cutToColumns(oneLine(notice), width));
+  return [...shown, foot].slice(0, Math.max(1, rows)).join("\n");
 }
 
 /** Joins the cells of each line, all columns but the last as wide as their widest cell. */
