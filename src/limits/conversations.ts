@@ -87,8 +87,8 @@ export const EXCERPT_CHARS_MAX = 200;
 /** Marks kept of the prompts that a worker's own runs sent in a conversation, the first and the last ones: the newest may never have been written. */
 export const OWN_PROMPTS_MAX = 8;
 
-/** Bytes of a transcript in which a split is looked for before a start, which waits for it: they are parsed in a third of a second. */
-export const SPLIT_READ_BYTES_MAX = 32 * MIB;
+/** Largest transcript in which a split is looked for before a start, which waits for it: the largest that is copied, too. */
+export const SPLIT_READ_BYTES_MAX = 512 * MIB;
 
 /** Saved sessions of one project: far more than a person names. */
 export const SAVED_PER_PROJECT_MAX = 1_000;

@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { adapterOf } from "../../src/vendors/index.ts";
 import type { Split } from "../../src/protocol/records/conversation.ts";
 import { parseLines } from "../../src/vendors/shared/transcript.ts";
-import { splitReader, type OwnMarks, type TreeEntry } from "../../src/vendors/shared/split.ts";
+import {
+  splitReader,
+  type OwnMarks,
+  type SplitReader,
+  type TreeEntry,
+  type TreeLine,
+} from "../../src/vendors/shared/split.ts";
 
 const RUN_DIR = "/state/runs/vm.api.w.17";
 
@@ -71,11 +77,21 @@ const THREE: Row[] = [
   { id: "a3", after: "u3", says: "answer three" },
 ];
 
+function read(split: SplitReader, transcript: string, marks: OwnMarks): TreeLine[] {
+  return parseLines(transcript).flatMap((line) => split.read(line, marks) ?? []);
+}
+
+function keepOwn(split: SplitReader, transcript: string, marks: OwnMarks): string {
+  const isBeside = split.besideOwn(read(split, transcript, marks));
+  const isKept = (line: string): boolean => parseLines(line).every((fields) => !isBeside?.(fields));
+  return transcript.split("\n").filter(isKept).join("\n");
+}
+
 describe.each(["claude", "qwen", "pi"] as const)("A5: %s", (vendor) => {
   const { line, mark } = VENDORS[vendor];
   const split = adapterOf(vendor)?.storage.split;
   if (!split) throw new Error("no splits are read");
-  const splitOf = (transcript: string, marks: OwnMarks): Split | null => split.find(parseLines(transcript), marks);
+  const splitOf = (transcript: string, marks: OwnMarks): Split | null => split.find(read(split, transcript, marks));
   const own = (...rows: (Row | undefined)[]): OwnMarks => ({
     prompts: rows.flatMap((row) => (row ? [mark(row)] : [])),
     runDir: RUN_DIR,
@@ -118,17 +134,17 @@ describe.each(["claude", "qwen", "pi"] as const)("A5: %s", (vendor) => {
     const three = { id: "u3", after: "a2", says: "three", prompt: "p3" };
     const afterGap = text(...ONE, three, { id: "a3", after: "u3", says: "answer three" });
     const found = { missing: "a2", words: "one / answer one" };
-    expect(split.findGap(parseLines(afterGap), own(ONE[0], TWO[0], three))).toEqual(found);
+    expect(split.findGap(read(split, afterGap, own(ONE[0], TWO[0], three)))).toEqual(found);
   });
 
   test("a whole transcript, one that goes back, and one that begins later have no gap, nor have turns of others", () => {
     const again = { id: "s4", after: "a1" };
     for (const rows of [[...ONE, ...TWO], [...ONE, ...TWO, again], [...ONE, ...TWO, ...THREE], TWO]) {
-      expect(split.findGap(parseLines(text(...rows)), own(ONE[0], TWO[0]))).toBeNull();
+      expect(split.findGap(read(split, text(...rows), own(ONE[0], TWO[0])))).toBeNull();
     }
     const three = { id: "u3", after: "a2", says: "three", prompt: "p3" };
-    expect(split.findGap(parseLines(text(...ONE, three)), own(three))).toBeNull();
-    expect(split.findGap([], own(ONE[0]))).toBeNull();
+    expect(split.findGap(read(split, text(...ONE, three), own(three)))).toBeNull();
+    expect(split.findGap([])).toBeNull();
   });
 
   test("what a summary stands for may be missing", () => {
@@ -143,16 +159,16 @@ describe.each(["claude", "qwen", "pi"] as const)("A5: %s", (vendor) => {
       { id: "s9", after, more: summary[vendor] },
       { id: "u4", after: "s9", says: "four", prompt: "p4" },
     ];
-    expect(split.findGap(parseLines(text(...rows)), own(ONE[0]))).toBeNull();
+    expect(split.findGap(read(split, text(...rows), own(ONE[0])))).toBeNull();
   });
 
   test("the worker's own branch alone is left, with lines that belong to no entry, and goes on from there", () => {
     const title = { type: "custom-title", customTitle: "w" };
     const whole = text(...ONE, title, ...TWO, ...THREE);
-    const kept = split.keepOwn(whole, own(ONE[0], TWO[0]));
+    const kept = keepOwn(split, whole, own(ONE[0], TWO[0]));
     expect(kept).toBe(text(...ONE, title, ...TWO));
     expect(splitOf(kept, own(ONE[0], TWO[0]))).toBeNull();
-    expect(split.keepOwn(text(...ONE, ...TWO), own(TWO[0]))).toBe(text(...ONE, ...TWO));
+    expect(keepOwn(split, text(...ONE, ...TWO), own(TWO[0]))).toBe(text(...ONE, ...TWO));
   });
 });
 
@@ -160,7 +176,7 @@ describe("A5: claude's own lines", () => {
   const { line } = VENDORS.claude;
   const split = adapterOf("claude")?.storage.split;
   if (!split) throw new Error("no splits are read");
-  const splitOf = (transcript: string, marks: OwnMarks): Split | null => split.find(parseLines(transcript), marks);
+  const splitOf = (transcript: string, marks: OwnMarks): Split | null => split.find(read(split, transcript, marks));
   const own: OwnMarks = { prompts: ["p1", "p2"], runDir: RUN_DIR };
   const text = (...rows: (Row | object)[]): string =>
     rows.map((row) => `${JSON.stringify("after" in row ? line(row) : row)}\n`).join("");
@@ -169,7 +185,7 @@ describe("A5: claude's own lines", () => {
   test("a process that leaves writes a checkpoint, from which claude goes on though the worker has spoken since", () => {
     const found = splitOf(text(...ONE, ...THREE, checkpoint("a3"), ...TWO), own);
     expect(found).toMatchObject({ ours: { id: "a2" }, theirs: { id: "a3" } });
-    const kept = split.keepOwn(text(...ONE, ...THREE, checkpoint("a3"), ...TWO), own);
+    const kept = keepOwn(split, text(...ONE, ...THREE, checkpoint("a3"), ...TWO), own);
     expect(kept).toBe(text(...ONE, ...TWO));
     expect(splitOf(text(...ONE, ...TWO, ...THREE, checkpoint("a2")), own)).toBeNull();
   });
@@ -230,11 +246,8 @@ test.each([
   const stepsFor = (length: number): number => {
     const { entries, steps } = longSplit(length);
     const resumed = `theirs ${length - 1}`;
-    const reader = splitReader(
-      () => ({ entries: arranged(entries), resumed }),
-      () => null,
-    );
-    const split = reader.find([], { prompts: [], runDir: null });
+    const reader = splitReader({ read: () => null, entryIdOf: () => null, resumedOf: () => resumed });
+    const split = reader.find(arranged(entries).map((entry) => ({ entry })));
     expect(split?.theirs.id).toBe(resumed);
     expect(split?.ours.id).toMatch(/^ours /);
     return steps();

@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { CUSTODY_BYTES_MAX, CUSTODY_KEPT_MS, CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import type { Restored } from "../../protocol/records/restored.ts";
 import type { GoodTranscript, Transcript } from "../../protocol/records/conversation.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
-import { statIfThere, writeFileAtomic } from "../../state/files.ts";
+import { statIfThere } from "../../state/files.ts";
 import {
   custodyIds,
   custodyOf,
@@ -31,7 +31,7 @@ import type { BaseServices } from "../base-services.ts";
 import { askProgramOf } from "../conversations/probe/probe.ts";
 import { copyWhole, digestOfCopy } from "./copy.ts";
 import { freeName, namesIn, sizeOf } from "./files.ts";
-import { ownBranchOf } from "./split.ts";
+import { writeOwnBranch } from "./split.ts";
 import { TranscriptFiles, type TranscriptUpdateOptions } from "./transcript-files.ts";
 
 type CustodyServices = Pick<BaseServices, "db" | "environments" | "writer" | "paths" | "processes" | "now" | "log">;
@@ -124,17 +124,22 @@ export class Custody {
   async restoreOwnBranch(conversation: Conversation, assertUnused: () => Promise<void>): Promise<Restored | null> {
     const { transcript } = conversation;
     return this.#copying.run(conversation.id, async () => {
-      const text = await ownBranchOf(this.#services, conversation);
-      if (transcript === null || text === null) return null;
+      if (transcript === null) return null;
       const before = sizeOf(transcript);
-      const aside = freeName(`${this.#files.targetOf(conversation.id)}.split`);
-      await copyWhole(transcript, aside);
-      await assertUnused();
-      if (sizeOf(transcript) !== before) return null;
-      writeFileAtomic(transcript, text);
-      const bytes = Buffer.byteLength(text);
-      await this.#recordRestored(conversation, { bytes, missingBytes: 0, aside });
-      return { bytes, missingBytes: 0, aside };
+      const own = join(dirname(transcript), `.${basename(transcript)}.perdure`);
+      try {
+        if (!(await writeOwnBranch(this.#services, conversation, own))) return null;
+        const aside = freeName(`${this.#files.targetOf(conversation.id)}.split`);
+        await copyWhole(transcript, aside);
+        await assertUnused();
+        if (sizeOf(transcript) !== before) return null;
+        await rename(own, transcript);
+        const bytes = sizeOf(transcript) ?? 0;
+        await this.#recordRestored(conversation, { bytes, missingBytes: 0, aside });
+        return { bytes, missingBytes: 0, aside };
+      } finally {
+        await rm(own, { force: true });
+      }
     });
   }
 

@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { SPLIT_READ_BYTES_MAX } from "../../limits/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import type { Gap, Split } from "../../protocol/records/conversation.ts";
-import { readIfReadable } from "../../state/bounded-read.ts";
+import { filterLines } from "../../state/filter-lines.ts";
 import { parsedLinesOf } from "../../state/parsed-lines.ts";
 import { lastEntryOfConversation, type Conversation } from "../../store/conversations.ts";
 import { parseObject } from "../../util/fields.ts";
 import { Semaphore } from "../../util/semaphore.ts";
 import { adapterOf } from "../../vendors/index.ts";
+import type { OwnMarks, SplitReader, TreeLine } from "../../vendors/shared/split.ts";
 import type { BaseServices } from "../base-services.ts";
 
 type SplitServices = Pick<BaseServices, "db" | "paths">;
@@ -32,24 +33,39 @@ export async function inspectTree(
   if (!reader || conversation.ownPrompts.length === 0) return { split: null, gap: null };
   const own = ownMarksOf(services, conversation);
   return reading.run(async () => {
-    const lines = await parsedLinesOf(file, SPLIT_READ_BYTES_MAX, parseObject);
-    return { split: reader.find(lines, own), gap: reader.findGap(lines, own) };
+    const lines = await treeLinesOf(file, reader, own);
+    return { split: reader.find(lines), gap: reader.findGap(lines) };
   });
 }
 
-/** Returns the transcript with the worker's own side alone; null if it is not split. */
-export async function ownBranchOf(services: SplitServices, conversation: Conversation): Promise<string | null> {
+/** Writes the transcript with the worker's own side alone to a new file; false, and no file, if it is not split. */
+export async function writeOwnBranch(
+  services: SplitServices,
+  conversation: Conversation,
+  target: string,
+): Promise<boolean> {
   const reader = adapterOf(conversation.vendor)?.storage.split;
-  if (!reader || conversation.transcript === null) return null;
-  if ((await inspectTree(services, conversation, conversation.transcript)).split === null) return null;
-  const text = readIfReadable(conversation.transcript, SPLIT_READ_BYTES_MAX);
-  return reader.keepOwn(text, ownMarksOf(services, conversation));
+  const { transcript } = conversation;
+  if (!reader || transcript === null || conversation.ownPrompts.length === 0) return false;
+  const own = ownMarksOf(services, conversation);
+  const isBeside = await reading.run(async () => reader.besideOwn(await treeLinesOf(transcript, reader, own)));
+  if (isBeside === null) return false;
+  const isKept = (line: Buffer): boolean => {
+    const fields = parseObject(line.toString("utf8"));
+    return fields === null || !isBeside(fields);
+  };
+  await filterLines(transcript, target, isKept);
+  return true;
 }
 
-function ownMarksOf(
-  { db, paths }: SplitServices,
-  { id, ownPrompts }: Conversation,
-): { prompts: readonly string[]; runDir: string | null } {
+function treeLinesOf(file: string, reader: SplitReader, own: OwnMarks): Promise<TreeLine[]> {
+  return parsedLinesOf(file, SPLIT_READ_BYTES_MAX, (text) => {
+    const line = parseObject(text);
+    return line && reader.read(line, own);
+  });
+}
+
+function ownMarksOf({ db, paths }: SplitServices, { id, ownPrompts }: Conversation): OwnMarks {
   const entry = lastEntryOfConversation(db, id);
   return { prompts: ownPrompts, runDir: entry && join(paths.runs, fileNameOf(entry.runId)) };
 }

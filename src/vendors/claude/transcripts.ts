@@ -6,7 +6,7 @@ import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { TakesBack } from "../adapter.ts";
 import { findFile } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { splitReader, type Line, type OwnMarks, type TranscriptTree, type TreeEntry } from "../shared/split.ts";
+import { excerptOf, splitReader, type Line, type OwnMarks, type TreeEntry, type TreeLine } from "../shared/split.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 
 // Transcripts are `projects/<folder it began in>/<id>.jsonl`.
@@ -52,25 +52,29 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
 }
 
 /** Finds splits by the entries' parents; lines about an entry (a checkpoint, a snapshot) go with it. */
-export const claudeSplit = splitReader(
-  treeOf,
-  (line) => textOf(line.uuid) ?? textOf(line.leafUuid) ?? textOf(line.messageId),
-);
+export const claudeSplit = splitReader({
+  read(line, own) {
+    const leaf = line.type === "last-prompt" ? textOf(line.leafUuid) : null;
+    if (leaf !== null) return { entry: null, checkpoint: { leaf, isExplicit: line.explicit === true } };
+    const entry = entryOf(line, own);
+    return entry && { entry };
+  },
+  entryIdOf: (line) => textOf(line.uuid) ?? textOf(line.leafUuid) ?? textOf(line.messageId),
+  resumedOf,
+});
 
 /**
- * Reads the tree. Claude goes on from the last entry, unless that does not follow the last checkpoint, which each process
- * writes when it leaves: then it goes on from the checkpoint.
+ * Claude goes on from the last entry, unless that does not follow the last checkpoint, which each process writes when it leaves: then it
+ * goes on from the checkpoint.
  */
-function treeOf(lines: readonly Line[], own: OwnMarks): TranscriptTree {
-  const entries = lines.flatMap((line) => entryOf(line, own) ?? []);
+function resumedOf(lines: readonly TreeLine[], entries: readonly TreeEntry[]): string | null {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const last = entries.at(-1)?.id ?? null;
-  const checkpoint = lines.findLast(({ type }) => type === "last-prompt");
-  const leaf = textOf(checkpoint?.leafUuid);
-  if (leaf === null || !byId.has(leaf)) return { entries, resumed: last };
+  const checkpoint = lines.findLast((line) => line.checkpoint !== undefined)?.checkpoint;
+  if (checkpoint === undefined || !byId.has(checkpoint.leaf)) return last;
   const seen = new Set<string>();
   for (let id = last; id !== null && !seen.has(id); id = byId.get(id)?.parent ?? null) seen.add(id);
-  return { entries, resumed: checkpoint?.explicit !== true && seen.has(leaf) ? last : leaf };
+  return !checkpoint.isExplicit && seen.has(checkpoint.leaf) ? last : checkpoint.leaf;
 }
 
 /** A subagent's entries are no part of the conversation. A compaction begins a tree of its own, and names what it follows. */
@@ -86,7 +90,7 @@ function entryOf(line: Line, { prompts, runDir }: OwnMarks): TreeEntry | null {
     ...(Array.isArray(kept) && { includes: kept.filter((each) => typeof each === "string") }),
     sumsUp: textOf(line.parentUuid) === null,
     spoken,
-    words: spoken ? (wordsIn(fieldsOf(line.message).content) ?? null) : null,
+    words: spoken ? excerptOf(wordsIn(fieldsOf(line.message).content)) : null,
     own: prompts.includes(textOf(line.promptId) ?? "") || (runDir !== null && hooks.includes(`${runDir}/hook`)),
   };
 }

@@ -1,14 +1,15 @@
 import { fieldsOf, textOf } from "../../util/fields.ts";
 import { wordsIn } from "../shared/listing.ts";
-import { splitReader, type Line, type OwnMarks, type TranscriptTree, type TreeEntry } from "../shared/split.ts";
+import { excerptOf, splitReader, type Line, type OwnMarks, type TreeEntry } from "../shared/split.ts";
 
 /** Finds splits by the entries' parents. Pi goes on from the last entry, whoever wrote it. */
-export const piSplit = splitReader(treeOf, idOf);
-
-function treeOf(lines: readonly Line[], own: OwnMarks): TranscriptTree {
-  const entries = lines.flatMap((line) => entryOf(line, own) ?? []);
-  return { entries, resumed: entries.at(-1)?.id ?? null };
-}
+export const piSplit = splitReader({
+  read(line, own) {
+    const entry = entryOf(line, own);
+    return entry && { entry };
+  },
+  entryIdOf: idOf,
+});
 
 /** The header is no entry: its id is the conversation's. */
 function idOf(line: Line): string | null {
@@ -21,7 +22,7 @@ function entryOf(line: Line, { prompts }: OwnMarks): TreeEntry | null {
   if (id === null) return null;
   const { role, content } = fieldsOf(line.message);
   const spoken = role === "user" || role === "assistant";
-  const words = spoken ? (wordsIn(content) ?? null) : null;
+  const words = spoken ? excerptOf(wordsIn(content)) : null;
   const own = prompts.includes(id);
   return { id, parent: textOf(line.parentId), spoken, words, own, sumsUp: line.type === "compaction" };
 }

@@ -1,7 +1,5 @@
 import { EXCERPT_CHARS_MAX } from "../../limits/index.ts";
 import type { Gap, Leaf, Split } from "../../protocol/records/conversation.ts";
-import { parseObject } from "../../util/fields.ts";
-import { parseLines } from "./transcript.ts";
 
 // Some vendors keep a conversation as a tree. Two processes that write to one transcript make it split: each goes on from
 // where it was, and the next resume sees one side only.
@@ -21,6 +19,7 @@ export interface TreeEntry {
   includes?: readonly string[];
   /** A person or the agent has said it. */
   spoken: boolean;
+  /** The beginning of what was said. */
   words: string | null;
   /** One of the worker's own runs has written it. */
   own: boolean;
@@ -28,8 +27,15 @@ export interface TreeEntry {
   sumsUp?: boolean;
 }
 
+/** The part of a line that is kept while a transcript is read: the lines themselves may be long, and many. */
+export interface TreeLine {
+  entry: TreeEntry | null;
+  /** A process has written down from where the vendor is to go on. */
+  checkpoint?: { leaf: string; isExplicit: boolean };
+}
+
 /** The tree of a transcript, in the order of its lines, and the entry from which the vendor would go on. */
-export interface TranscriptTree {
+interface TranscriptTree {
   entries: readonly TreeEntry[];
   resumed: string | null;
 }
@@ -79,33 +85,49 @@ function gapOf({ entries, resumed }: TranscriptTree): Gap | null {
 
 /** Reads the splits and gaps of one vendor's transcripts; pure. */
 export interface SplitReader {
-  find(lines: readonly Line[], own: OwnMarks): Split | null;
-  findGap(lines: readonly Line[], own: OwnMarks): Gap | null;
-  /** Returns the transcript without what was said beside the worker's own side since the two parted. */
-  keepOwn(transcript: string, own: OwnMarks): string;
+  /** Returns what has to be known of a line; null for one that tells nothing of the tree. */
+  read(line: Line, own: OwnMarks): TreeLine | null;
+  find(lines: readonly TreeLine[]): Split | null;
+  findGap(lines: readonly TreeLine[]): Gap | null;
+  /** Returns how a line is known that was said beside the worker's own side since the two parted; null if there is no split. */
+  besideOwn(lines: readonly TreeLine[]): ((line: Line) => boolean) | null;
 }
 
-/** Makes the reader from a vendor's tree; `entryOf` returns the entry that a line is, or is about. */
-export function splitReader(
-  treeOf: (lines: readonly Line[], own: OwnMarks) => TranscriptTree,
-  entryOf: (line: Line) => string | null,
-): SplitReader {
+interface TreeForm {
+  read(line: Line, own: OwnMarks): TreeLine | null;
+  /** Returns the entry that a line is, or is about. */
+  entryIdOf(line: Line): string | null;
+  /** Returns the entry from which the vendor goes on; absent where that is the last one, whoever wrote it. */
+  resumedOf?(lines: readonly TreeLine[], entries: readonly TreeEntry[]): string | null;
+}
+
+/** Makes the reader from the form of a vendor's tree. */
+export function splitReader({ read, entryIdOf, resumedOf }: TreeForm): SplitReader {
+  const treeOf = (lines: readonly TreeLine[]): TranscriptTree => {
+    const entries = lines.flatMap(({ entry }) => entry ?? []);
+    return { entries, resumed: resumedOf ? resumedOf(lines, entries) : (entries.at(-1)?.id ?? null) };
+  };
   return {
-    find: (lines, own) => splitOf(treeOf(lines, own)),
-    findGap: (lines, own) => gapOf(treeOf(lines, own)),
-    keepOwn(transcript, own) {
-      const tree = treeOf(parseLines(transcript), own);
+    read,
+    find: (lines) => splitOf(treeOf(lines)),
+    findGap: (lines) => gapOf(treeOf(lines)),
+    besideOwn(lines) {
+      const tree = treeOf(lines);
       const split = splitOf(tree);
-      if (split === null) return transcript;
+      if (split === null) return null;
       const out = besideOwn(tree, split);
-      const isKept = (line: string): boolean => {
-        const fields = parseObject(line);
-        const entry = fields && entryOf(fields);
-        return !entry || !out.has(entry);
+      return (line) => {
+        const entry = entryIdOf(line);
+        return entry !== null && out.has(entry);
       };
-      return transcript.split("\n").filter(isKept).join("\n");
     },
   };
+}
+
+/** Returns the beginning of what was said, on one line. It is a copy: a part of a long text would keep all of that in memory. */
+export function excerptOf(words: string | undefined): string | null {
+  if (words === undefined) return null;
+  return Buffer.from(words.replaceAll(/\s+/g, " ").trim().slice(0, EXCERPT_CHARS_MAX)).toString("utf8");
 }
 
 export type Line = Readonly<Record<string, unknown>>;
@@ -174,9 +196,6 @@ function leafOf(
 
 /** Joins the last two things said on a side: the prompt and its answer. */
 function shortened(said: readonly string[]): string | null {
-  const text = said
-    .slice(-2)
-    .map((each) => each.replaceAll(/\s+/g, " ").trim().slice(0, EXCERPT_CHARS_MAX))
-    .join(" / ");
+  const text = said.slice(-2).join(" / ");
   return text === "" ? null : text;
 }

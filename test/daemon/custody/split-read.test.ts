@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { inspectTree } from "../../../src/daemon/custody/split.ts";
+import { inspectTree, writeOwnBranch } from "../../../src/daemon/custody/split.ts";
 import { READ_CHUNK_BYTES } from "../../../src/limits/index.ts";
+import { MIB } from "../../../src/limits/units.ts";
 import { statePaths } from "../../../src/state/paths.ts";
-import { conversationById, insertConversation } from "../../../src/store/conversations.ts";
+import { conversationById, insertConversation, type Conversation } from "../../../src/store/conversations.ts";
 import type { Db } from "../../../src/store/db.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { insertProject } from "../../../src/store/projects.ts";
@@ -38,14 +39,18 @@ function splitTranscript(bytes: number): string {
   return file;
 }
 
-test("A5: others go on while a long transcript is looked through for a split", async () => {
+function conversationIn(file: string | null): Conversation {
   const projectId = insertProject(db, { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 0 });
   const workerId = insertWorker(db, { projectId, name: "coder", nameKey: "coder", createdMs: 0, ephemeral: false }).id;
   const row = { workerId, vendor: "claude", vendorId: "s", configDir: "/c", variables: {}, launchCwd: "/api" };
   const origin = { provenance: "assigned", rotatedFrom: null, forkedFrom: null, cleared: false, createdMs: 0 } as const;
   const found = conversationById(db, insertConversation(db, { ...row, ...origin }));
   if (found === null) throw new Error("no conversation");
-  const conversation = { ...found, ownPrompts: ["first", "ours"] };
+  return { ...found, transcript: file, ownPrompts: ["first", "ours"] };
+}
+
+test("A5: others go on while a long transcript is looked through for a split", async () => {
+  const conversation = conversationIn(null);
   const parts = 30;
   const file = splitTranscript((parts / 3) * READ_CHUNK_BYTES);
 
@@ -60,4 +65,24 @@ test("A5: others go on while a long transcript is looked through for a split", a
   counting = false;
   expect(split).toMatchObject({ ours: { id: "ours" }, theirs: { id: "theirs" } });
   expect(turns).toBeGreaterThanOrEqual(parts);
+});
+
+test("A5: a split is found in a transcript of 40 MB, and the worker's own side is kept without holding it in memory", async () => {
+  const file = splitTranscript(13 * MIB);
+  appendFileSync(file, '\n{"half of a li');
+  const services = { db, paths: statePaths({ PERDURE_HOME: folder }) };
+  const conversation = conversationIn(file);
+  const { split } = await inspectTree(services, conversation, file);
+  expect(split).toMatchObject({ ours: { id: "ours" }, theirs: { id: "theirs" } });
+
+  const own = join(folder, "own.jsonl");
+  expect(await writeOwnBranch(services, conversation, own)).toBe(true);
+  const [first = "", second = "", ...rest] = readFileSync(own, "utf8").split("\n");
+  expect([first.slice(0, 15), second.slice(0, 14), ...rest]).toEqual([
+    '{"uuid":"first"',
+    '{"uuid":"ours"',
+    '{"half of a li',
+  ]);
+  expect(await writeOwnBranch(services, { ...conversation, transcript: own }, `${own}.2`)).toBe(false);
+  expect(existsSync(`${own}.2`)).toBe(false);
 });
