@@ -35,7 +35,7 @@ export interface AskOptions {
   attach?: readonly string[];
   /** Ten minutes by default. After that `ask` throws `timed-out`, and a later reply arrives in the mailbox. */
   timeoutMs?: number;
-  /** Called with what becomes of the question; a worker that is no worker of turns shows no more than `queued`. Told anew after a restart of the daemon. */
+  /** Called with what becomes of the question; a worker that is no worker of turns shows no more than `queued` and `worker`. Told anew after a restart of the daemon. */
   onProgress?: (progress: AskProgress) => void;
 }
 

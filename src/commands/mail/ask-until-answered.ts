@@ -5,12 +5,12 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { AskProgress } from "../../protocol/records/mail.ts";
 
 /**
- * Asks, and asks again under the same id after the daemon was restarted, which continues to wait for the same reply. With a listener,
- * the daemon tells what becomes of the question meanwhile.
+ * Asks, and asks again under the same id after the daemon was restarted, which continues to wait for the same reply. The daemon tells
+ * the listener what becomes of the question meanwhile; one of before does not.
  */
 export async function askUntilAnswered(
   params: CallParams<"ask">,
-  onProgress?: (progress: AskProgress) => void,
+  onProgress: (progress: AskProgress) => void,
 ): Promise<CallResults["ask"]> {
   const deadline = performance.now() + params.waitMs;
   for (;;) {
@@ -18,9 +18,9 @@ export async function askUntilAnswered(
     try {
       const client = await connectToDaemon();
       const asked = { ...params, waitMs: leftMs };
-      const answer = onProgress
-        ? client.stream("ask", { ...asked, progress: true }, onProgress)
-        : client.call("ask", asked, leftMs + EXTRA_WAIT_MS);
+      const answer = client.isOlder
+        ? client.call("ask", asked, leftMs + EXTRA_WAIT_MS)
+        : client.stream("ask", { ...asked, progress: true }, onProgress);
       return await answer.finally(() => client.close());
     } catch (error) {
       if (!isPerdureError(error) || error.code !== "unavailable" || leftMs === 0) throw withId(error, params.id);

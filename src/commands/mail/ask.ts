@@ -5,7 +5,8 @@ import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { duration } from "../shared/arguments/parse.ts";
-import { rawOutput, isTerminal } from "../shared/output.ts";
+import { rawOutput } from "../shared/output.ts";
+import { AskNews, sayAtInterrupt } from "./ask-news.ts";
 import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
 import {
   attachmentPaths,
@@ -21,8 +22,9 @@ export const askCommand: Command = {
   usage: "NAME[,NAME…] TEXT [options]",
   details: [
     "Waits across restarts of the daemon and of the worker. Without a reply in time it exits 6, and a later reply arrives",
-    "in the inbox. Several names are asked at once. A question that can no longer be answered fails with the reason",
-    "(exit 5). TEXT `-` is standard input.",
+    "in the inbox, as it does after Ctrl-C, which does not take the question back. What it waits for is told on standard",
+    "error. Several names are asked at once. A question that can no longer be answered fails with the reason (exit 5).",
+    "TEXT `-` is standard input.",
   ].join("\n"),
   examples: ['perdure ask reviewer "is this safe to merge?"', 'perdure ask a,b "are you done?" --timeout 30s'],
   options: {
@@ -42,8 +44,6 @@ export const askCommand: Command = {
     const body = messageBody(words[1], values, "ask");
     const base = messageIdOption(values) ?? randomUUID().slice(0, 13);
     const declared = declaredWorkersHere(found).map(({ name }) => name);
-    if (isTerminal(2))
-      out.note(`asked ${names.join(", ")} (${base}); waiting for the reply. Ctrl-C does not take the question back.`);
     await noteIfOnlyPinned(found, out);
     const common = {
       ...senderRef(),
@@ -53,18 +53,18 @@ export const askCommand: Command = {
       declared,
       waitMs,
     };
-    const asked = names.map((word) => {
+    const questions = names.map((word) => {
       const { project, name } = parseRecipient(word);
       const id = names.length === 1 ? base : `${base}.${name}`;
-      return askUntilAnswered({
-        ...common,
-        to: name,
-        project: project ?? projectOfRun(),
-        id,
-        attach: attachmentPaths(values),
-      });
+      const question = { ...common, to: name, project: project ?? projectOfRun(), id, attach: attachmentPaths(values) };
+      return { question, news: new AskNews(id, word, out, { found, tools: false }) };
     });
-    const outcomes = await Promise.allSettled(asked);
+    const asked = questions.map(({ question, news }) => askUntilAnswered(question, news.take));
+    const silence = sayAtInterrupt(
+      questions.map(({ news }) => news),
+      out,
+    );
+    const outcomes = await Promise.allSettled(asked).finally(silence);
     const answers = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     const failed = failureOf(names, outcomes);
     // Replies that arrived are shown even when another worker's failed.

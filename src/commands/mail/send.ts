@@ -6,6 +6,8 @@ import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { duration } from "../shared/arguments/parse.ts";
+import { printable } from "../shared/output.ts";
+import { arrow, stuckText } from "./ask-news.ts";
 import { attachmentPaths, noteIfOnlyPinned, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const send: Command = {
@@ -68,14 +70,16 @@ export const send: Command = {
     out.result(messages.length === 1 && only ? only : { messages }, () => {
       return messages.map(receiptLine).join("\n");
     });
-    for (const { renamedFrom, to: address } of messages) {
+    for (const { renamedFrom, to: address, stuck } of messages) {
+      if (stuck) out.note(printable(`${stuckText(address, stuck.state, stuck.reason)}${arrow(stuck.next)}`));
       if (renamedFrom !== null) out.note(`${renamedFrom} is now ${address}`);
     }
   },
 };
 
 /** Says what the message is called, and what will become of it. */
-function receiptLine({ id, to, state, outlook }: Admitted): string {
+function receiptLine({ id, to, state, outlook, stuck }: Admitted): string {
+  if (stuck) return `${id}  ${to}  ${state}`;
   return `${id}  ${to}  ${state}${outlook ? `, delivered ${outlook}` : ""}`;
 }
 

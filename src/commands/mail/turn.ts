@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { ASK_WAIT_MS, WAIT_HOURS_MAX } from "../../limits/index.ts";
 import { parseRecipient } from "../../protocol/names.ts";
-import type { AskProgress } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { printable, rawOutput, type Output } from "../shared/output.ts";
+import { rawOutput } from "../shared/output.ts";
 import { duration } from "../shared/arguments/parse.ts";
+import { AskNews, sayAtInterrupt } from "./ask-news.ts";
 import { acknowledge, askUntilAnswered } from "./ask-until-answered.ts";
 import { attachmentPaths, messageBody, messageIdOption, senderRef } from "./mail-common.ts";
 
@@ -14,8 +14,9 @@ export const turn: Command = {
   usage: "NAME TEXT [options]",
   details: [
     "The agent is started without a terminal, in its own conversation, is told the TEXT, and ends; the last thing it says is the",
-    "answer. It may do what its arguments allow: nobody can be asked. A worker that somebody has open is waited for. With",
-    'mode = "turn" in perdure.toml every message does the same by itself (perdure help turns).',
+    "answer. It may do what its arguments allow: nobody can be asked. A worker that runs is told where it runs, as by",
+    "`perdure ask`, and its reply is the answer; one that takes no mail there is waited for. Ctrl-C does not take the TEXT back.",
+    'With mode = "turn" in perdure.toml every message does the same by itself (perdure help turns).',
   ].join("\n"),
   examples: ['perdure turn reviewer "is main safe to release?"', "git diff | perdure turn reviewer - --timeout 20m"],
   options: {
@@ -34,7 +35,10 @@ export const turn: Command = {
     const found = findProjectHere();
     const { project, name } = parseRecipient(words[0] ?? "");
     const { nested, as } = senderRef();
-    const { id, reply } = await askUntilAnswered(
+    const id = messageIdOption(values) ?? randomUUID().slice(0, 13);
+    const news = new AskNews(id, words[0] ?? name, out, { found, tools: true });
+    const silence = sayAtInterrupt([news], out);
+    const { reply } = await askUntilAnswered(
       {
         as,
         nested,
@@ -42,23 +46,16 @@ export const turn: Command = {
         project: project ?? projectOfRun(),
         to: name,
         body: messageBody(words[1], values, "turn"),
-        id: messageIdOption(values) ?? randomUUID().slice(0, 13),
+        id,
         ttlMs: null,
         attach: attachmentPaths(values),
         declared: declaredWorkersHere(found).map((worker) => worker.name),
         waitMs: duration("--timeout", values.timeout, WAIT_HOURS_MAX) ?? ASK_WAIT_MS,
         turn: true,
       },
-      (progress) => note(progress, name, out),
-    );
+      news.take,
+    ).finally(silence);
     out.result({ id, reply }, () => rawOutput(reply.body));
     await acknowledge(nested, [reply.id]);
   },
 };
-
-/** Says on stderr what the agent does; the answer alone goes to stdout. */
-function note(progress: AskProgress, name: string, out: Output): void {
-  if (out.json) return;
-  if (progress.kind === "started") out.note(out.paint.dim(`${name} is started (${progress.run})`));
-  if (progress.kind === "tool") out.note(out.paint.dim(printable(`${name} uses ${progress.name}`)));
-}

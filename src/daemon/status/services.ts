@@ -1,4 +1,5 @@
 import type { BaseServices } from "../base-services.ts";
+import type { WorkerActivities } from "../worker-activity.ts";
 import type { ConversationTracker } from "../conversations/follow/tracker.ts";
 import type { Couriers } from "../delivery/couriers.ts";
 import type { FleetSupervisor } from "../fleet/supervisor.ts";
@@ -9,6 +10,7 @@ import type { Turns } from "../turns/turns.ts";
 /** Services of the code that describes workers as they are now. */
 export interface StatusServices extends BaseServices {
   readonly runs: RunWatch;
+  readonly activities: WorkerActivities;
   readonly conversations: ConversationTracker;
   readonly fleet: FleetSupervisor;
   readonly couriers: Couriers;

@@ -1,5 +1,7 @@
 import { MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../errors.ts";
+import type { Hint } from "../hint.ts";
+import type { WorkerState } from "./worker.ts";
 
 // Mail to a worker, whether it runs or not: a message, and the steps it goes through.
 
@@ -120,9 +122,34 @@ export type MailOutlook =
 /** News of a question while its answer is waited for; none of it is the answer. */
 export type AskProgress =
   | { kind: "queued"; outlook: MailOutlook | null }
+  | ({ kind: "worker" } & AskedWorker)
   | { kind: "started"; run: string }
   | { kind: "tool"; name: string }
   | { kind: "text"; text: string };
+
+/** The worker that is asked as it is now, and what becomes of the question: told at first, and whenever that changes. */
+export interface AskedWorker {
+  name: string;
+  state: WorkerState;
+  /** The reason that `ls` shows beside the state. */
+  attention: string | null;
+  /** The way to have it answer; empty where it needs nobody. */
+  next: Hint;
+  outlook: MailOutlook | null;
+  /** The state of the question. */
+  question: MailState;
+  /** Set where it has no process, and gets none by itself. */
+  staysDown: boolean;
+  /** Set where it never ran and was not brought up: only the fleet file has it. */
+  isNew: boolean;
+}
+
+/** Says why a message waits for a person: its reader has no process, and gets none by itself. */
+interface StuckReader {
+  state: WorkerState;
+  reason: string;
+  next: Hint;
+}
 
 /** The receipt for a message that is on disk. */
 export interface Admitted {
@@ -138,6 +165,8 @@ export interface Admitted {
   again: boolean;
   /** The way that it will go; null for the operator's mail. A daemon of an earlier version does not say. */
   outlook?: MailOutlook | null;
+  /** Left out where the reader needs nobody first. */
+  stuck?: StuckReader;
 }
 
 /** The id of a message can neither be an option nor leave a folder. */

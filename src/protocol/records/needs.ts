@@ -22,7 +22,10 @@ const VERBS: Partial<Record<WorkerState, string>> = {
  * Returns the command for a worker that needs somebody; null for one that needs nobody, or only time (backing off, starting).
  * `name` is what to call the worker in the command.
  */
-export function commandForNeed(worker: WorkerSummary, name: string): HintCommand | null {
+export function commandForNeed(
+  worker: Pick<WorkerSummary, "state" | "mode" | "run" | "attention">,
+  name: string,
+): HintCommand | null {
   const { state, mode, run, attention } = worker;
   const action = VERBS[state] ?? (run !== null && attention !== null ? "show" : undefined);
   if (action === undefined) return null;

@@ -41,7 +41,7 @@ test("an ask of several names each one that did not answer", async () => {
   const home = await homeWithCoder();
   const { code, stderr } = await home.perdure(["ask", "nobody,coder,noone", "hi", "--timeout", "100ms"]);
   expect(code).toBe(3);
-  expect(stderr).toMatch(/^perdure: 3 of 3 questions were not answered\.\n/);
+  expect(stderr).toMatch(/^perdure: 3 of 3 questions were not answered\.\n/m);
   for (const name of ["nobody", "coder", "noone"]) expect(stderr).toMatch(new RegExp(`^  ${name}: `, "m"));
   expect((await home.perdure(["ask", "nobody", "hi"])).stderr).toMatch(/^perdure: There is no worker "nobody"/);
 });

@@ -6,14 +6,18 @@ import type { CallParams, CallResults } from "../../../protocol/calls/index.ts";
 import { PerdureError } from "../../../protocol/errors.ts";
 import { verb } from "../../../protocol/hint.ts";
 import type { AskProgress, MailOutlook } from "../../../protocol/records/mail.ts";
-import { firstReplyTo, type Message } from "../../../store/messages.ts";
-import { setPaused, workerById } from "../../../store/workers.ts";
+import { formatAddress } from "../../../protocol/names.ts";
+import { firstReplyTo, messageById, type Message } from "../../../store/messages.ts";
+import { projectById } from "../../../store/projects.ts";
+import { setPaused, workerById, type Worker } from "../../../store/workers.ts";
 import { recordEvent } from "../../events.ts";
 import { describeMessage, describeSteps, findMessage } from "../../mail/describe.ts";
 import { mailboxKey } from "../../mail/mailbox-change.ts";
 import { isSentBy, senderOf, type Sender } from "../../mail/sender.ts";
 import { transition } from "../../mail/transition.ts";
 import { findWorker } from "../../names/lookup.ts";
+import { describeAsked } from "../../status/asked.ts";
+import { commits } from "../commits.ts";
 import type { CallContext } from "../context.ts";
 
 /** Returns one message with all its states and its reply. */
@@ -102,7 +106,7 @@ export function sendCall(params: CallParams<"send">, { services, actor }: CallCo
 
 export function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
   const { services, actor, closed } = context;
-  const { turn, progress, id } = params;
+  const { turn, progress } = params;
   if (turn && actor.kind !== "operator") {
     throw new PerdureError(
       "refused",
@@ -113,8 +117,8 @@ export function askCall(params: CallParams<"ask">, context: CallContext): Promis
     );
   }
   return askAndWait(services, actor, params, closed, (to, outlook) => {
-    const unwatch = progress ? sendProgress(context, id, outlook) : () => undefined;
-    const withdraw = turn && to ? services.turns.request(to, id) : () => undefined;
+    const withdraw = turn && to ? services.turns.request(to, params.id) : () => undefined;
+    const unwatch = progress ? sendProgress(context, params, to, outlook) : () => undefined;
     return () => {
       unwatch();
       withdraw();
@@ -123,11 +127,48 @@ export function askCall(params: CallParams<"ask">, context: CallContext): Promis
 }
 
 /** Sends what becomes of a question while its answer is waited for. An asker who takes nothing in misses what is shown, not the answer. */
-function sendProgress(context: CallContext, id: string, outlook: MailOutlook | null): () => void {
+function sendProgress(
+  context: CallContext,
+  params: CallParams<"ask">,
+  to: Worker | null,
+  outlook: MailOutlook | null,
+): () => void {
+  const { turns } = context.services;
   const pass = (item: AskProgress): void => void context.send(item).catch(() => undefined);
-  const run = context.services.turns.runOf(id);
+  const run = turns.runOf(params.id);
   pass(run === null ? { kind: "queued", outlook } : { kind: "started", run });
-  return context.services.turns.watch(id, pass);
+  const unwatch = turns.watch(params.id, pass);
+  const over = new AbortController();
+  if (to !== null) {
+    const closed = AbortSignal.any([context.closed, over.signal]);
+    tellOfWorker({ services: context.services, closed }, params, to, pass).catch((error: unknown) =>
+      context.services.log(`what becomes of ${params.id}: ${String(error)}`),
+    );
+  }
+  return () => {
+    over.abort();
+    unwatch();
+  };
+}
+
+/** Tells how the worker is that was asked, at first and after every change that is on record. */
+async function tellOfWorker(
+  { services, closed }: Pick<CallContext, "services" | "closed">,
+  { id, to: asked, project: slug, turn }: CallParams<"ask">,
+  { id: workerId, projectId }: Worker,
+  pass: (item: AskProgress) => void,
+): Promise<void> {
+  let last = "";
+  for await (const _ of commits({ services, closed })) {
+    const [worker, project] = [workerById(services.db, workerId), projectById(services.db, projectId)];
+    const question = messageById(services.db, id);
+    if (worker === null || project === null || question === null) return;
+    const name = slug === null ? asked : formatAddress(slug, asked);
+    const item = describeAsked(services, project, worker, { name, question, isTurn: turn === true });
+    const text = JSON.stringify(item);
+    if (text !== last) pass({ kind: "worker", ...item });
+    last = text;
+  }
 }
 
 export function replyCall(
