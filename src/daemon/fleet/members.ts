@@ -175,7 +175,8 @@ async function letSleep(
     const settings = { ...fleetSettingsOf(workerById(services.db, worker.id) ?? worker), beginsAnew: true };
     await services.writer.write(() => setDesired(services.db, worker.id, settings));
   }
-  const bound = boundConversation(services.db, worker);
+  // Read again, because a saved session may have bound it to another one.
+  const bound = boundConversation(services.db, workerById(services.db, worker.id));
   const session =
     bound && !fresh ? { vendor: bound.vendor, id: bound.vendorId, step: "resume" as const, restored: null } : null;
   return upItem(services, project, worker, { outcome: "asleep", run: run?.id ?? null, session });

@@ -1,6 +1,8 @@
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { UpItem } from "../../../src/protocol/records/fleet.ts";
+import { TurnHome } from "../../support/turn-home.ts";
 import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 const TWO = `
@@ -109,4 +111,24 @@ it("A6: what is refused does not claim that nothing was started while others are
   expect(refused.stderr).not.toContain("; nothing was started");
   expect(refused.stderr).toContain("supervised as before: planner");
   expect(refused.stderr).toContain("--allow-fresh coder");
+});
+
+it("a worker of turns is said to be in the conversation of the saved session, and its next turn is in it", async () => {
+  const home = new TurnHome("[workers.w]\n");
+  try {
+    await home.up();
+    await home.ask("w", "one");
+    await home.untilAsleep("w");
+    const [saved] = (await home.history("w")).sessions;
+    await home.perdure(["save", "friday"]);
+    await home.perdure(["restart", "w", "--fresh"]);
+    await home.ask("w", "two");
+    await home.untilAsleep("w");
+
+    const { workers } = await home.json<{ workers: UpItem[] }>(["up", "--yes", "--resume", "friday"]);
+    expect(workers[0]).toMatchObject({ outcome: "asleep", session: { id: saved?.id } });
+    expect((await home.ask("w", "three")).stdout).toContain("turns=2");
+  } finally {
+    await home.clear();
+  }
 });
