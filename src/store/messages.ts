@@ -195,6 +195,23 @@ export function unansweredMessages(db: Db, projectId: number, to: number | null,
   );
 }
 
+/** Lists the questions of a project that were read and not answered, the newest first. */
+export function readUnanswered(
+  db: Db,
+  projectId: number,
+  { before, limit }: { before: number; limit: number },
+): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages INDEXED BY messages_unanswered
+     WHERE expects_reply = 1 AND state IN ('queued', 'offered', 'injected', 'read') AND state = 'read'
+       AND project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    projectId,
+    before,
+    limit,
+  );
+}
+
 /** Counts the questions to a worker that it has read and not answered. */
 export function countUnanswered(db: Db, workerId: number): number {
   const row = db.cachedOne(

@@ -7,11 +7,13 @@ import type { PinnedWorker } from "./pinned.ts";
 import { ARGUMENTS_BYTES_MAX, ATTACHMENTS_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkMessageText, MESSAGE_ID, type MessageRecord } from "../../protocol/records/mail.ts";
+import { checkMessageText, MESSAGE_ID, type MailState, type MessageRecord } from "../../protocol/records/mail.ts";
 import { shorten } from "../../protocol/names.ts";
 import { isBelowService, isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import { NOT_UTF8, readBytesUpTo, readForeignUtf8 } from "../../state/bounded-read.ts";
+import type { Collected } from "../../client/connect.ts";
+import { daemonClient } from "../shared/call.ts";
 import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, type Output, type Paint } from "../shared/output.ts";
@@ -123,6 +125,16 @@ function stdinText(): string {
   throw new PerdureError("usage", `The message has more than ${MESSAGE_BYTES_MAX} bytes, which is the limit.`, {
     hint: "send it as a file: --attach FILE",
   });
+}
+
+/** Lists the mail of a project in some states; with `unanswered`, also what was read and has no answer. */
+export async function listMail(
+  params: Omit<CallParams<"listMail">, "states"> & { states: readonly MailState[] },
+  unanswered: boolean,
+): Promise<Collected<"listMail">> {
+  const client = await daemonClient();
+  const more = unanswered && !client.isOlder ? { unanswered: true as const } : {};
+  return client.collect("listMail", { ...params, states: [...params.states], ...more });
 }
 
 export function attachmentPaths(values: Invocation["values"]): string[] {

@@ -2,18 +2,19 @@ import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import { MAIL_STATES, OPEN_STATES, type MailState, type MessageRecord } from "../../protocol/records/mail.ts";
-import { callDaemon, listFromDaemon } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { wholeNumber } from "../shared/arguments/parse.ts";
 import { printable } from "../shared/output.ts";
 import { age, table } from "../shared/table/table.ts";
-import { mailScope, messageIdArgument, senderRef, messageText } from "./mail-common.ts";
+import { listMail, mailScope, messageIdArgument, senderRef, messageText } from "./mail-common.ts";
 
 export const mail: Command = {
   summary: "list mail by state, or show what became of one message",
   usage: "[ID] [options]",
   details: [
-    "Without ID: the mail of all workers that is on its way (queued, offered, injected) or did not arrive (expired, dead).",
+    "Without ID: the mail of all workers that is on its way (queued, offered, injected) or did not arrive (expired, dead), and",
+    "the questions that were read and have no answer yet (`read, to answer`: TO is who has to answer, FROM who waits for it).",
     "With ID, of which a unique prefix is enough: the message and every state it was in.",
   ].join("\n"),
   examples: ["perdure mail", "perdure mail --state dead", "perdure mail k3m9xw2p", "perdure mail k3m9 --redeliver"],
@@ -50,17 +51,32 @@ async function list({ values, out }: Pick<Invocation, "values" | "out">): Promis
   }
   const states = typeof values.state === "string" ? statesOf(values.state) : OPEN_STATES;
   const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? EVENT_ROWS_DEFAULT;
-  const { items } = await listFromDaemon("listMail", { ...mailScope(), states: [...states], before: null, limit });
+  const isOpen = states === OPEN_STATES;
+  const { items } = await listMail({ ...mailScope(), states, before: null, limit }, isOpen);
   const header = ["ID", "STATE", "FROM", "TO", "AGE", "TEXT"];
   out.result({ messages: items }, () =>
     items.length === 0 ? "" : table(header, items.map(row), out.paint.dim, out.columns),
   );
-  if (items.length === 0) out.note(states.length === MAIL_STATES.length ? "No mail." : `No mail is ${either(states)}.`);
+  if (items.length === 0) out.note(isOpen ? NOTHING_OPEN : nothingIn(states));
   if (items.length === limit) out.note(`Showing the newest ${limit}; --limit shows more.`);
 }
 
-function row({ id, state, from, to, createdAt, body }: MessageRecord): string[] {
-  return [id, state, from, to, age(createdAt), body.split("\n", 1)[0] ?? ""];
+const NOTHING_OPEN =
+  "No mail is on its way or undelivered, and no question waits for an answer. Earlier mail: perdure mail --state all";
+
+function nothingIn(states: readonly MailState[]): string {
+  return states.length === MAIL_STATES.length ? "No mail." : `No mail is ${either(states)}.`;
+}
+
+function row({ id, state, from, to, createdAt, body, expectsReply }: MessageRecord): string[] {
+  return [
+    id,
+    state === "read" && expectsReply ? "read, to answer" : state,
+    from,
+    to,
+    age(createdAt),
+    body.split("\n", 1)[0] ?? "",
+  ];
 }
 
 function statesOf(text: string): readonly MailState[] {

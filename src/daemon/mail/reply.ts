@@ -2,7 +2,8 @@ import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
-import { isFileSender } from "../../protocol/records/mail.ts";
+import { formatAddress } from "../../protocol/names.ts";
+import { isFileSender, OPERATOR } from "../../protocol/records/mail.ts";
 import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredMessages, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
@@ -70,7 +71,7 @@ function repliedMessage(services: MailServices, sender: Sender, params: CallPara
   if (params.id !== null) {
     const found = findMessage(services, params.id);
     if (found.toWorker === to && (to !== null || found.projectId === project.id)) return found;
-    throw new PerdureError("refused", `${found.id} was not sent to ${sender.name}.`, { hint: verb("pending") });
+    throw notTheReader(services, found, sender);
   }
   const [only, another] = unansweredMessages(services.db, project.id, to, LIST_ROWS_MAX);
   if (only && !another) return only;
@@ -79,6 +80,15 @@ function repliedMessage(services: MailServices, sender: Sender, params: CallPara
   }
   throw new PerdureError("usage", "Several messages wait for a reply; give an ID.", {
     hint: hintOf`${verb("pending")}; then: ${verb("reply", "ID", "TEXT")}`,
+  });
+}
+
+/** Says who is to answer a message: most often its sender has tried to. */
+function notTheReader({ db }: MailServices, { id, toWorker, projectId }: Message, { name }: Sender): PerdureError {
+  const [reader, project] = [toWorker === null ? null : workerById(db, toWorker), projectById(db, projectId)];
+  const to = reader === null || project === null ? OPERATOR : formatAddress(project.slug, reader.name);
+  return new PerdureError("refused", `${id} was sent to ${to}, not to ${name}: ${to} has to reply.`, {
+    hint: hintOf`what became of it: ${verb("mail", id)}; what waits for you: ${verb("pending")}`,
   });
 }
 

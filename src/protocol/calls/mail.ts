@@ -112,6 +112,8 @@ export const mailCalls = {
       /** Only messages that were admitted before the one with this number, for the next page. */
       before: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
       limit,
+      /** Also the questions that were read and have no answer, whether `read` is among the states or not. */
+      unanswered: z.optional(z.literal(true)),
     }),
     result: typeOnly<{ count: number }>(),
     item: typeOnly<MessageRecord>(),

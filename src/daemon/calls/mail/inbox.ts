@@ -2,7 +2,13 @@ import { LIST_ROWS_MAX } from "../../../limits/index.ts";
 import type { CallParams, CallResults } from "../../../protocol/calls/index.ts";
 import { PerdureError } from "../../../protocol/errors.ts";
 import { verb } from "../../../protocol/hint.ts";
-import { messagesInState, messagesOnTheWay, recentMessages, unansweredMessages } from "../../../store/messages.ts";
+import {
+  messagesInState,
+  messagesOnTheWay,
+  readUnanswered,
+  recentMessages,
+  unansweredMessages,
+} from "../../../store/messages.ts";
 import { assertNoneMissing } from "../../mail/integrity.ts";
 import { describeMessage } from "../../mail/describe.ts";
 import { projectFor } from "../../mail/recipients.ts";
@@ -43,8 +49,10 @@ export async function listMailCall(
   const project = projectOf(services, params);
   const page = { before: params.before ?? Number.MAX_SAFE_INTEGER, limit: params.limit };
   const rows = project
-    ? [...new Set(params.states)]
-        .flatMap((state) => messagesInState(services.db, project.id, state, page))
+    ? [
+        ...[...new Set(params.states)].flatMap((state) => messagesInState(services.db, project.id, state, page)),
+        ...(params.unanswered && !params.states.includes("read") ? readUnanswered(services.db, project.id, page) : []),
+      ]
         .toSorted((one, other) => other.seq - one.seq)
         .slice(0, params.limit)
         .toReversed()
