@@ -1,9 +1,10 @@
 import { ROOMY_ROWS_MIN } from "../../limits/index.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { AttentionItem } from "../shared/table/attention-list.ts";
-import { cutToColumns } from "../shared/table/columns.ts";
+import { columnsOf, cutToColumns } from "../shared/table/columns.ts";
 import { doingTable, oneLine } from "../shared/table/doing-table.ts";
 import type { Paint } from "../shared/output.ts";
+import { signLegend } from "../shared/table/worker-table.ts";
 
 export interface BoardState {
   title: string;
@@ -27,7 +28,8 @@ export interface BoardState {
 
 type BoardView =
   | { kind: "list" }
-  | { kind: "help" }
+  /** `from` is the first line that is shown. */
+  | { kind: "help"; from: number }
   /** A question that `y` answers. */
   | { kind: "question"; text: string }
   /** The end of a worker's terminal; `above` lines are below the ones that are shown. */
@@ -44,14 +46,15 @@ export function boardFrame(state: BoardState, { rows, columns }: ScreenSize, pai
   const size = { rows, columns: Math.max(1, columns - 1) };
   const foot = rows >= 2 ? [footLine(state, size.columns, paint)] : [];
   const room = rows - foot.length;
-  const body =
-    state.view.kind === "help" ? helpLines(state, size.columns, paint) : bodyOf(state, { ...size, rows: room }, paint);
+  const body = bodyOf(state, { ...size, rows: room }, paint);
   const shown = body.slice(0, room);
   return [...shown, ...Array.from({ length: room - shown.length }, () => ""), ...foot].join("\n");
 }
 
 function bodyOf(state: BoardState, size: ScreenSize, paint: Paint): string[] {
-  return state.view.kind === "peek" ? peekLines(state.view, size, paint) : listLines(state, size, paint);
+  const { view } = state;
+  if (view.kind === "help") return helpLines(state, size.columns, paint).slice(view.from);
+  return view.kind === "peek" ? peekLines(view, size, paint) : listLines(state, size, paint);
 }
 
 /** Lists the workers around the selected one, and below them who needs somebody, as far as there is room. */
@@ -104,45 +107,91 @@ function peekLines(
   return [cutPainted(address, columns, paint.bold), ...shown];
 }
 
-function footLine({ view, notice, selected, lost }: BoardState, columns: number, paint: Paint): string {
+function footLine(state: BoardState, columns: number, paint: Paint): string {
+  const { view, notice, selected, lost, workers, needs } = state;
   if (view.kind === "question") return cutPainted(`${oneLine(view.text)} [y/N]`, columns, paint.yellow);
   if (notice !== "") return cutPainted(oneLine(notice), columns, paint.yellow);
   if (lost) return cutPainted(LOST, columns, paint.yellow);
-  if (view.kind === "help") return cutPainted("any key goes back", columns, paint.dim);
-  const keys = view.kind === "peek" ? PEEK_KEYS : selected === null ? NO_KEYS : LIST_KEYS;
-  return cutPainted(keys, columns, paint.dim);
+  if (view.kind === "help") return cutPainted("↑ ↓ scroll  any other key goes back", columns, paint.dim);
+  if (view.kind === "peek") return cutPainted("↑ ↓ scroll  Enter attach  q back", columns, paint.dim);
+  const worker = workers.find(({ address }) => address === selected) ?? null;
+  return cutPainted(fitting(listKeys(worker, needs.length > 0), columns), columns, paint.dim);
 }
 
 /** Says that what is shown is not current. */
 export const LOST = "The daemon has exited: this is how it was. The next command starts it again.";
 
-const LIST_KEYS = "? help  Enter attach  n needs you  s send  r restart  l logs  q quit";
-const PEEK_KEYS = "↑ ↓ scroll  Enter attach  q back";
-const NO_KEYS = "? help  q quit";
+/** A key in the last line; where there is little room, those with the highest number are left out first. */
+type FootKey = readonly [text: string, leftOut: number];
 
-const HELP: readonly (readonly [keys: string, does: string])[] = [
-  ["↑ ↓, k j", "select a worker (Home, End, Page Up, Page Down too)"],
-  ["n", "select the next worker that needs you"],
-  ["Enter", "attach to its terminal"],
-  ["s", "send it a message"],
-  ["l", "look at the end of its terminal"],
-  ["u", "bring it up (perdure up)"],
-  ["r", "restart it in its conversation; asks first"],
-  ["Ctrl-Z", "suspend; fg comes back"],
-  ["q, Ctrl-C", "quit; the workers go on"],
-];
-
-function helpLines({ leaving }: BoardState, columns: number, paint: Paint): string[] {
-  const back = leaving === null ? "" : `; ${leaving} leaves it again, and comes back here`;
-  const width = Math.max(...HELP.map(([keys]) => keys.length));
+/** Lists the keys that do something for a worker as it is. */
+function listKeys(worker: WorkerSummary | null, isNeeded: boolean): FootKey[] {
+  const always: FootKey[] = [["q quit", 0]];
+  if (worker === null) return [["? help", 1], ...always];
+  const isInPane = worker.mode === "tmux" && worker.run !== null;
+  const main: FootKey[] = isInPane || worker.mode === "turn" ? [["Enter attach", 2]] : [];
   return [
-    paint.bold(cutToColumns("Keys", columns)),
-    ...HELP.map(([keys, does]) => helpLine(keys.padEnd(width), keys === "Enter" ? `${does}${back}` : does)),
-  ].map((line, at) => (at === 0 ? line : cutToColumns(line, columns)));
+    ["? help", 1],
+    ...main,
+    ...(worker.run === null && worker.mode !== "turn" ? ([["u bring up", 2]] as const) : []),
+    ...(isNeeded ? ([["n needs you", 3]] as const) : []),
+    ["s send", 4],
+    ...(isInPane ? ([["r restart", 6]] as const) : []),
+    ["l logs", 5],
+    ...always,
+  ];
 }
 
-function helpLine(keys: string, does: string): string {
-  return `${keys}  ${does}`;
+function fitting(keys: readonly FootKey[], columns: number): string {
+  const text = keys.map(([words]) => words).join(GAP);
+  if (columnsOf(text) <= columns || keys.length === 1) return text;
+  const last = Math.max(...keys.map(([, leftOut]) => leftOut));
+  return fitting(
+    keys.filter(([, leftOut]) => leftOut !== last),
+    columns,
+  );
+}
+
+const GAP = "  ";
+
+/** The keys, in words, and in few words for a narrow terminal; those that matter most first. */
+const HELP: readonly (readonly [keys: string, does: string, short: string])[] = [
+  ["Enter", "attach to its terminal", "attach"],
+  ["q, Ctrl-C", "quit; the workers go on", "quit; workers go on"],
+  ["↑ ↓, k j", "select a worker (Home, End, Page Up, Page Down too)", "select a worker"],
+  ["n", "select the next worker that needs you", "the next that needs you"],
+  ["u", "bring it up (perdure up)", "bring it up"],
+  ["s", "send it a message", "send it a message"],
+  ["l", "look at the end of its terminal", "look at its terminal"],
+  ["r", "restart it, in its conversation if it has one; asks first", "restart it; asks first"],
+  ["Ctrl-Z", "suspend; fg comes back", "suspend; fg comes back"],
+];
+
+/** Counts the lines that the help takes. */
+export function helpLength(state: BoardState, columns: number): number {
+  return helpLines(state, Math.max(1, columns - 1), NO_PAINT).length;
+}
+
+const same = (text: string): string => text;
+const NO_PAINT: Paint = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+
+/** Lists the keys, and below them what the signs of the states mean; how to come back stands where nothing cuts it. */
+function helpLines({ leaving }: BoardState, columns: number, paint: Paint): string[] {
+  const back: (typeof HELP)[number] | null =
+    leaving === null ? null : [leaving, "leaves that terminal again, and comes back here", "comes back here"];
+  const rows = HELP.flatMap((row) => (row[0] === "Enter" && back !== null ? [row, back] : [row]));
+  const width = Math.max(...rows.map(([keys]) => columnsOf(keys)));
+  const isWide = Math.max(...rows.map(([, does]) => width + GAP.length + columnsOf(does))) <= columns;
+  const keyLines = rows.map(([keys, does, short]) => {
+    return `${keys}${" ".repeat(width - columnsOf(keys))}${GAP}${isWide ? does : short}`;
+  });
+  const signLines = signLegend().map(([sign, states]) => `${sign}${GAP}${states}`);
+  return [
+    cutPainted("Keys", columns, paint.bold),
+    ...keyLines.map((line) => cutToColumns(line, columns)),
+    cutPainted("Signs", columns, paint.bold),
+    ...signLines.map((line) => cutToColumns(line, columns)),
+  ];
 }
 
 function cutPainted(text: string, columns: number, tone: (text: string) => string): string {

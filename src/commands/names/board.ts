@@ -9,10 +9,11 @@ import { attentionItems, attentionTitle, type AttentionItem } from "../shared/ta
 import { callDaemon } from "../shared/call.ts";
 import { targetOf } from "../shared/here.ts";
 import { leavingKeys } from "../shared/terminal/leaving-keys.ts";
-import type { Output } from "../shared/output.ts";
+import { write, type Output } from "../shared/output.ts";
+import { whereProcess } from "../shared/terminal/where-process.ts";
 import { runHere, runQuietly } from "../shared/terminal/run-verb-child.ts";
 import { inOrderOfNames } from "../shared/table/worker-table.ts";
-import { boardFrame, type BoardState } from "./board-frame.ts";
+import { boardFrame, helpLength, type BoardState } from "./board-frame.ts";
 import { followWorkers } from "./follow-workers.ts";
 
 /** Things that the board shows beside the workers themselves. */
@@ -123,7 +124,7 @@ class Board {
     if (view.kind === "list") this.#onListKey(key);
     else if (view.kind === "peek") this.#onPeekKey(key);
     else if (view.kind === "question") this.#onAnswer(key);
-    else this.#state.view = { kind: "list" };
+    else this.#onHelpKey(view.from, key);
     if (!this.#acting) this.#paint();
   }
 
@@ -141,7 +142,7 @@ class Board {
     const step = steps[key];
     if (step !== undefined) this.#move(step);
     else if (key === "q") this.#quit(0);
-    else if (key === "?") this.#state.view = { kind: "help" };
+    else if (key === "?") this.#state.view = { kind: "help", from: 0 };
     else if (key === "n") this.#nextNeedy();
     else this.#onActionKey(key);
   }
@@ -175,6 +176,15 @@ class Board {
       this.#state.view = { kind: "list" };
       if (key === "enter") this.#onActionKey(key);
     }
+  }
+
+  /** Scrolls, where there is more than fits; any other key goes back. */
+  #onHelpKey(from: number, key: string): void {
+    const steps: Readonly<Record<string, number>> = { down: 1, j: 1, up: -1, k: -1 };
+    const [step, lines] = [steps[key], helpLength(this.#state, this.#out.columns)];
+    const last = Math.max(0, lines - (process.stdout.rows || 24) + 1);
+    const isMore = step !== undefined && last > 0;
+    this.#state.view = isMore ? { kind: "help", from: Math.max(0, Math.min(last, from + step)) } : { kind: "list" };
   }
 
   #onAnswer(key: string): void {
@@ -220,17 +230,17 @@ class Board {
       });
   }
 
-  async #attach({ address, mode, name }: WorkerSummary): Promise<void> {
-    if (mode !== "tmux") {
-      this.#state.notice = `${name} is in no terminal of perdure's: u brings up what perdure.toml names.`;
+  async #attach({ address, mode, name, run }: WorkerSummary): Promise<void> {
+    if (!["tmux", "turn"].includes(mode)) {
+      this.#state.notice = run === null ? `${name} does not run: u brings it up.` : elsewhere(name, run.pid);
       return;
     }
     const { code, said } = await this.#screen.lend(() => runHere(["attach", address], { errors: "kept" }));
-    if (code !== 0) this.#state.notice = said || `perdure attach ended with ${code}`;
+    if (code !== 0) this.#state.notice = said || `The terminal of ${name} cannot be shown.`;
   }
 
   async #send({ address, name }: WorkerSummary): Promise<void> {
-    const text = await this.#screen.lend(() => askForLine(`Message to ${name} (empty sends none): `));
+    const text = await this.#screen.lendHere("line", () => askForLine(`Message to ${name} (empty sends none): `));
     if (text === "") return;
     const { said } = await runQuietly(["send", address, "-"], text);
     this.#state.notice = said;
@@ -250,21 +260,22 @@ class Board {
 
   async #bringUp({ address, name, folder }: WorkerSummary): Promise<void> {
     const cwd = this.#request.params.all ? folder : undefined;
-    const code = await this.#screen.lend(async () => {
+    const [code, key] = await this.#screen.lendHere("screen", async () => {
       const ended = await runHere(["up", name], { errors: "shown", cwd });
-      await askForLine("Enter goes back. ");
-      return ended.code;
+      write(1, "\nEnter goes back, q quits. ");
+      return [ended.code, await this.#screen.pressed(["enter", "escape", "q"])] as const;
     });
-    this.#state.notice = code === 0 ? "" : `perdure up ${address} ended with ${code}`;
+    if (key === "q") this.#quit(0);
+    this.#state.notice = code === 0 ? "" : `${address} did not come up; u shows why once more.`;
   }
 
-  #askRestart({ mode, run, name }: WorkerSummary): void {
+  #askRestart({ mode, run, name, vendor }: WorkerSummary): void {
     if (mode !== "tmux" || run === null) {
-      this.#state.notice =
-        run === null ? `${name} does not run: u brings it up.` : `${name} runs in a terminal of its own.`;
+      this.#state.notice = run === null ? `${name} does not run: u brings it up.` : elsewhere(name, run.pid);
       return;
     }
-    this.#state.view = { kind: "question", text: `Restart ${name} in its conversation?` };
+    const where = vendor === null ? "from scratch" : "in its conversation";
+    this.#state.view = { kind: "question", text: `Restart ${name} ${where}?` };
   }
 
   async #restart({ address, name }: WorkerSummary): Promise<void> {
@@ -276,6 +287,11 @@ class Board {
 function needy(workers: readonly WorkerSummary[]): WorkerSummary[] {
   const names = new Set(attentionItems(workers, true).map(({ name }) => name));
   return workers.filter(({ address }) => names.has(address));
+}
+
+/** Says where a worker is whose terminal is not perdure's. */
+function elsewhere(name: string, pid: number): string {
+  return `${name} runs in a terminal of its own: ${whereProcess(pid)}`;
 }
 
 async function screenOf(address: string): Promise<string[]> {

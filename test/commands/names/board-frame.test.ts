@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { boardFrame, type BoardState } from "../../../src/commands/names/board-frame.ts";
 import { columnsOf } from "../../../src/commands/shared/table/columns.ts";
 import { doingTable } from "../../../src/commands/shared/table/doing-table.ts";
@@ -41,7 +42,7 @@ test("at a terminal the table says what each worker is doing, and where", () => 
 
 const VIEWS: BoardState["view"][] = [
   { kind: "list" },
-  { kind: "help" },
+  { kind: "help", from: 0 },
   { kind: "question", text: HOSTILE },
   { kind: "peek", address: "api/coder-1", lines: Array.from({ length: 60 }, () => HOSTILE), above: 3 },
 ];
@@ -76,4 +77,30 @@ test("the selected worker is in sight, whatever the size", () => {
       ]);
     }
   }
+});
+
+function footOf(worker: Partial<WorkerSummary>, columns: number): string {
+  const workers = [{ ...sampleWorker("one", "idle"), ...worker }];
+  const frame = boardFrame(stateWith({ workers, needs: [], selected: "api/one" }), { rows: 10, columns }, PLAIN);
+  return frame.split("\n").at(-1) ?? "";
+}
+
+test("the last line has the keys that do something for the selected worker, the important ones where it is narrow", () => {
+  expect(footOf({ mode: "tmux" }, 100)).toBe("? help  Enter attach  s send  r restart  l logs  q quit");
+  expect(footOf({ mode: "tmux", run: null, state: "stopped" }, 100)).toBe("? help  u bring up  s send  l logs  q quit");
+  expect(footOf({ mode: "foreground" }, 100)).toBe("? help  s send  l logs  q quit");
+  expect(footOf({ mode: "tmux" }, 40)).toBe("? help  Enter attach  s send  q quit");
+  expect(footOf({ mode: "tmux" }, 20)).toBe("? help  q quit");
+  expect(footOf({ mode: "tmux" }, 8)).toBe("q quit");
+});
+
+test("the help says in few words on 40 columns how to come back and how to quit, and what the signs mean", () => {
+  const help = stateWith({ view: { kind: "help", from: 0 }, leaving: "C-b d" });
+  const small = boardFrame(help, { rows: 10, columns: 40 }, PLAIN);
+  expect(small).toMatch(/Enter +attach\nC-b d +comes back here\nq, Ctrl-C +quit; workers go on\n/);
+  expect(small).not.toContain("…");
+  const whole = boardFrame(help, { rows: 24, columns: 100 }, PLAIN);
+  expect(whole).toMatch(
+    /Signs\n○ {2}stopped, paused, asleep\n[^]*● {2}running, idle, busy, turning\n◆ {2}blocked, on-hold\n✗ {2}crash-looping/,
+  );
 });

@@ -55,7 +55,7 @@ test("the bare perdure has keys: select, attach and come back, send, look, resta
   await tmux.do("set-buffer", "-b", "pasted", "ry\r");
   await tmux.do("paste-buffer", "-p", "-d", "-b", "pasted", "-t", pane.id);
   await pane.keys("?");
-  await pane.shows(/Keys *\n[^]*any key goes back/);
+  await pane.shows(/Keys *\n[^]*any other key goes back/);
   await pane.keys("x", "r");
   await pane.shows(/Restart two in its conversation\? \[y\/N\]/);
   await pane.keys("n", "r", "y");
@@ -104,6 +104,39 @@ test("n goes to who needs somebody, and attach alone does too", async () => {
   await pane.shows(/› two/);
   await pane.keys("q");
   expect(await shell.status()).toBe(0);
+});
+
+test("u and s stay on the board's own screen, and what is typed ahead of Enter is no command", async () => {
+  const fleet = fleetHome(`${TWO}[workers.three]\ncommand = ["sleep", "600"]\n`);
+  await fleet.up();
+  await fleet.perdure(["stop", "one"]);
+  const { shell } = await shellIn(fleet);
+  const { pane } = shell;
+  await shell.run("echo old-text");
+  await pane.line("$P ls --watch");
+  await pane.shows(/› one +[^]*\? help {2}u bring up/);
+  await pane.keys("s");
+  await pane.shows(/one +[^]*Message to one/);
+  expect(await pane.screen()).not.toContain("old-text");
+  await pane.line("");
+  await pane.shows(/u bring up/);
+  await pane.keys("u");
+  await pane.shows(/1 up, 1 started[^]*Enter goes back, q quits/);
+  expect(await pane.screen()).not.toMatch(/old-text|ended with/);
+  await pane.keys("r", "s", "?", "Enter");
+  await pane.shows(/› one[^]*Enter attach[^]*r restart[^]*q quit/);
+  await pane.keys("Down");
+  await pane.shows(/› three/);
+  await pane.keys("r");
+  await pane.shows(/Restart three from scratch\? /);
+  await pane.keys("n", "u");
+  await pane.shows(/already running[^]*Enter goes back/);
+  await pane.keys("C-c");
+  expect(await shell.status()).toBe(130);
+  expect(await pane.modes()).toEqual(CLEAN);
+  expect(await pane.screen()).toContain("old-text");
+  const generations = (await fleet.workers()).map(({ name, generation }) => `${name} ${generation}`);
+  expect(generations).toEqual(["one 2", "three 1", "two 1"]);
 });
 
 /** The last one makes the program throw an error that nobody catches. */

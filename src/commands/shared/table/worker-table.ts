@@ -136,6 +136,12 @@ const STATE_SIGNS: Readonly<Record<WorkerState, readonly [sign: string, tone: ke
   unresumable: ["✗", "broken"],
 };
 
+/** Lists the signs, each with the states that it stands for. */
+export function signLegend(): [sign: string, states: string][] {
+  const bySign = Map.groupBy(Object.entries(STATE_SIGNS), ([, [sign]]) => sign);
+  return [...bySign].map(([sign, states]) => [sign, states.map(([state]) => state).join(", ")]);
+}
+
 /** Shows a conversation with a mark: proved, not proved yet, or the agent is in another one. */
 function conversationCell({ session }: WorkerSummary, paint: Paint): Cell {
   if (session === null) return { text: "-", paint: paint.dim };

@@ -22,6 +22,8 @@ export class AltScreen {
   readonly #keys = new KeyDecoder();
   readonly #undo: (() => void)[] = [];
   #title = "";
+  /** Takes the keys while one of some is waited for. */
+  #awaited: ((key: string) => void) | null = null;
 
   constructor(onKey: ((key: string) => void) | null = null) {
     this.#onKey = onKey;
@@ -65,6 +67,36 @@ export class AltScreen {
     }
   }
 
+  /** Lends the screen itself, emptied, or its last line: what was on the main screen stays there, and stays hidden. */
+  async lendHere<T>(part: "screen" | "line", use: () => Promise<T>): Promise<T> {
+    const cleared = part === "screen" ? "\u001b[2J\u001b[H" : `\u001b[${process.stdout.rows || 1};1H\u001b[K`;
+    this.#setRaw(false);
+    this.#lent = true;
+    write(1, `${LEAVE_PASTES}\u001b[?7h\u001b[?25h${cleared}`);
+    try {
+      return await use();
+    } finally {
+      this.#lent = false;
+      if (this.#entered) {
+        write(1, `\u001b[?25l\u001b[?7l${MARK_PASTES}`);
+        this.#setRaw(true);
+      }
+      this.show(this.#frame);
+    }
+  }
+
+  /** Waits, on the screen that is lent, for one of these keys; what else is typed before it and right behind it is dropped. */
+  async pressed(keys: readonly string[]): Promise<string> {
+    this.#setRaw(true);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#awaited = (key) => {
+      if (!keys.includes(key)) return;
+      this.#awaited = null;
+      resolve(key);
+    };
+    return promise;
+  }
+
   leave(): void {
     if (!this.#entered) return;
     this.#entered = false;
@@ -101,8 +133,9 @@ export class AltScreen {
   }
 
   #press(key: string): void {
-    if (this.#lent) return;
-    if (key === "ctrl-c") this.#end(130);
+    if (this.#lent && this.#awaited === null) return;
+    if (this.#awaited !== null && key !== "ctrl-c") this.#awaited(key);
+    else if (key === "ctrl-c") this.#end(130);
     else if (key === "ctrl-z") process.kill(process.pid, "SIGTSTP");
     else if (key === "ctrl-l") this.#repaint();
     else this.#onKey?.(key);
