@@ -40,6 +40,8 @@ export interface ConversationProbe {
   archived: string | null;
   /** The conversation was carried to its launch folder; in a drill, a start would carry it. */
   carried: boolean;
+  /** Resolves when the copy is up to date, which a start has to wait for: some vendors delete old conversations when they start. */
+  copied: Promise<void>;
 }
 
 interface ProbeOptions {
@@ -90,15 +92,17 @@ export async function probeBinding(
   const { carried, obstacle, unwritable } = placed;
   const mayWrite = resumes && holder === null && !drill && adapter.storage.gluesToTornLine === true;
   const transcript = mayWrite && atPlace === null ? await withEndedLine(placed.transcript) : placed.transcript;
-  // The copy is updated before the start, because some vendors delete old conversations when they start.
-  if (transcript.state === "good" && !drill) {
-    await services.custody.updateCopy(conversation.id, {
-      file: transcript.file,
-      ...(transcript.printed !== undefined && { printed: transcript.printed }),
-      verify: true,
-      final: holder === null,
-    });
-  }
+  const copied =
+    transcript.state === "good" && !drill
+      ? services.custody.updateCopy(conversation.id, {
+          file: transcript.file,
+          ...(transcript.printed !== undefined && { printed: transcript.printed }),
+          verify: true,
+          final: holder === null,
+        })
+      : NOTHING.copied;
+  // Whether there is an intact copy is asked below.
+  if (isDoubtful(conversation, found)) await copied;
   const { split, gap } =
     transcript.state === "good" ? await inspectTree(services, conversation, transcript.file) : NO_FINDINGS;
   return {
@@ -112,6 +116,7 @@ export async function probeBinding(
     obstacle,
     archived: null,
     carried,
+    copied,
   };
 }
 
@@ -166,6 +171,7 @@ const NOTHING = {
   obstacle: null,
   archived: null,
   carried: false,
+  copied: Promise.resolve(),
 };
 
 /** Carries the conversation to its launch folder, or says for a drill whether a start would. */

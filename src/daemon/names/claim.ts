@@ -94,7 +94,7 @@ async function claimInConversation(
       { resumes: !params.fresh },
     );
     const stem = params.kind === "run" && !params.fresh ? await probeStemOf(services, params.target) : null;
-    const claimed = await services.writer
+    const granting = services.writer
       .write(() => {
         // Checked inside the change, because a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(services, actor.run.id, actor.run.generation);
@@ -110,6 +110,7 @@ async function claimInConversation(
         if (error instanceof BindingChanged || error instanceof StemChanged) return null;
         throw error;
       });
+    const [claimed] = await Promise.all([granting, probe.copied]);
     if (claimed) return claimed;
   }
 }
