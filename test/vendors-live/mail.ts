@@ -76,9 +76,12 @@ export async function untilMail(setup: LiveSetup, id: string, states: readonly s
   );
 }
 
-/** Waits until mail lies where the next hook of a run takes it. */
-export async function untilLaidOut(setup: LiveSetup): Promise<void> {
-  await until("mail for a hook", () => (globSync(`${setup.home.state}/runs/*/mail/session`).length > 0 ? true : null));
+/** Waits until mail lies where the next hook of a run takes it, or waits in the program's own queue. */
+export async function untilLaidOut(setup: LiveSetup, id: string): Promise<void> {
+  await until("mail for a hook, or in a queue", async () => {
+    if (globSync(`${setup.home.state}/runs/*/mail/session`).length > 0) return true;
+    return (await showMail(setup, id)).steps.some(({ state }) => state === "injected") ? true : null;
+  });
 }
 
 /**
@@ -90,8 +93,8 @@ export async function sayWithTool(
   worker: Worker,
   text: string,
 ): Promise<{ open: () => void; said: Promise<ModelRequest> }> {
-  const gate = join(setup.home.dir, "gate");
-  const started = join(setup.home.dir, "started");
+  const gate = join(setup.home.project, "gate");
+  const started = join(setup.home.project, "started");
   // Without a `!`: gemini takes one that is typed quickly for its shell mode, wherever it stands.
   const command = `touch '${started}'; until [ -e '${gate}' ]; do sleep 0.1; done; echo tool-is-done`;
   const since = setup.model.requests.length;
@@ -108,6 +111,16 @@ export async function sayWithTool(
   );
   await Promise.race([runs, early]);
   return { open: () => writeFileSync(gate, ""), said };
+}
+
+/** Waits until a turn behind whose tool mail was told is over: with its own answer, or with that to the mail. */
+export async function overBehind(setup: LiveSetup, said: Promise<ModelRequest>, id: string): Promise<void> {
+  if (setup.mode === "headless" || !setup.traits.noHooks) {
+    await said;
+    return;
+  }
+  said.catch(() => undefined); // it waits for an answer that does not come
+  await untilMail(setup, id, ["read"]);
 }
 
 /** Waits until mail is about to wake a run. */

@@ -107,6 +107,11 @@ export interface Traits {
   readonly splits: boolean;
   /** The program's question before it opens such a conversation in a terminal, and the keys that say yes; null if it asks nothing. */
   readonly secondAsks: { readonly question: RegExp; readonly keys: readonly string[] } | null;
+  /**
+   * Nothing of ours runs between the program's steps: without a terminal it is told mail at its start alone, and in one by its own queue,
+   * as a turn that goes on where the one under way was, which then has no answer of its own.
+   */
+  readonly noHooks?: true;
   /** The program is woken by its terminal alone, so only where that is a pane of perdure's own. */
   readonly wokenInPane?: true;
   /** How its user brings it to take nothing by its wake channel, so that it is woken in a pane alone. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Case } from "../case.ts";
-import { sayWithTool, sendMail, timesTold, untilLaidOut, untilMail } from "../mail.ts";
+import { overBehind, sayWithTool, sendMail, timesTold, untilLaidOut, untilMail } from "../mail.ts";
 import type { ModelRequest } from "../model/index.ts";
 import type { LiveSetup } from "../setup.ts";
 import type { Worker } from "../worker.ts";
@@ -19,7 +19,7 @@ export const hostileMail: Case = {
     await beforeStart(setup, worker);
     // One that is woken by a paste alone is not, in a terminal of its user's: case bp does that.
     if (setup.mode === "tui" && !setup.traits.wokenInPane) await whileIdle(setup, worker);
-    await behindTool(setup, worker);
+    if (setup.mode === "tui" || !setup.traits.noHooks) await behindTool(setup, worker);
     if (setup.mode === "tui") await behindTurn(setup, worker);
     assert.equal(await worker.session(), session, "the conversation goes on");
     assert.equal(existsSync(ranFile(setup)), false, "no command of a body ran");
@@ -45,12 +45,12 @@ async function whileIdle(setup: LiveSetup, worker: Worker): Promise<void> {
 async function behindTool(setup: LiveSetup, worker: Worker): Promise<void> {
   const { open, said } = await sayWithTool(setup, worker, "three");
   const id = await sendHostile(setup, worker, "behind a tool");
-  await untilLaidOut(setup);
+  await untilLaidOut(setup, id);
   open();
   const told = await toldOf(setup, "behind a tool");
   expectSealed(told, "behind a tool");
   assert.ok(timesTold(told, "tool-is-done") > 0, "the tool's result is there");
-  await said;
+  await overBehind(setup, said, id);
   await untilMail(setup, id, ["injected", "read"]);
 }
 
@@ -58,7 +58,7 @@ async function behindTurn(setup: LiveSetup, worker: Worker): Promise<void> {
   await worker.until("idle", ({ state }) => state === "idle");
   await worker.hold("four");
   const id = await sendHostile(setup, worker, "behind a turn");
-  await untilLaidOut(setup);
+  await untilLaidOut(setup, id);
   setup.model.release();
   expectSealed(await toldOf(setup, "behind a turn"), "behind a turn");
   await untilMail(setup, id, ["read"]);

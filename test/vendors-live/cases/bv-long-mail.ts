@@ -54,7 +54,7 @@ async function sendAndExpect(setup: LiveSetup, what: string, goOn: () => Promise
   const since = setup.model.requests.length;
   const lines = Array.from({ length: LINES }, () => `${what} ${LINE}`);
   const id = await sendMail(setup, "w", [...lines, `${what}: the end`].join("\n"));
-  if (what !== "at first") await untilLaidOut(setup);
+  if (what !== "at first") await untilLaidOut(setup, id);
   await goOn();
   const told = await untilTold(setup, id, id, since);
   const head = `Message ${id} from \\S+, \\S+`;

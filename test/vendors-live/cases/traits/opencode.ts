@@ -29,6 +29,7 @@ export const opencode: Traits = {
     call: (command) => `[[tool bash ${JSON.stringify({ command, description: "asked" })}]]`,
     stays: "opencode starts every command in its own folder: a cd moves nothing",
   },
+  noHooks: true,
   failures: {
     refused: /^made-up error 401$/,
     // It retries for minutes.
