@@ -13,6 +13,7 @@ import {
   type ResponseFrame,
   type Welcome,
 } from "../protocol/frames.ts";
+import { isTable } from "../util/fields.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
@@ -79,6 +80,8 @@ export class Client {
   #nextId = 1;
   #greeted = false;
   #isClosedHere = false;
+  /** Why the connection was given up, if it was. */
+  #notUnderstood: PerdureError | null = null;
   readonly #closeListeners: (() => void)[] = [];
   /** The daemon's pid namespace, in which its pids count; null for an older daemon, which does not say. */
   daemonNamespace: string | null = null;
@@ -176,19 +179,37 @@ export class Client {
 
   #onData(chunk: Buffer): void {
     this.#frames.push(chunk);
-    for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) {
-      const response = frame.value as ResponseFrame;
+    for (let response = this.#nextResponse(); response !== null; response = this.#nextResponse()) {
       if ("item" in response) this.#pending.get(response.id)?.onItem?.(response.item);
       else if ("error" in response) this.#settle(response.id, { reject: errorFromBody(response.error) });
       else this.#settle(response.id, { result: response.result });
     }
   }
 
+  /** Returns the next whole answer. What is none ends the connection: nothing after it could be understood. */
+  #nextResponse(): ResponseFrame | null {
+    try {
+      const frame = this.#frames.next();
+      if (frame === undefined) return null;
+      if (isResponse(frame.value)) return frame.value;
+    } catch (error) {
+      if (!isPerdureError(error)) throw error;
+    }
+    this.#notUnderstood ??= notUnderstood();
+    this.#wire.close();
+    return null;
+  }
+
   #onClose(): void {
-    const reason = this.#isClosedHere ? closedHere() : this.#greeted ? answerLost() : EXITED_BEFORE_ANSWER;
+    const lost = this.#isClosedHere ? closedHere() : this.#greeted ? answerLost() : EXITED_BEFORE_ANSWER;
+    const reason = this.#notUnderstood ?? lost;
     for (const id of this.#pending.keys()) this.#settle(id, { reject: reason });
     for (const listener of this.#closeListeners) listener();
   }
+}
+
+function isResponse(value: unknown): value is ResponseFrame {
+  return isTable(value) && (!("error" in value) || isTable(value.error));
 }
 
 const EXITED_BEFORE_ANSWER = new PerdureError("unavailable", "The daemon exited before it answered.", {
@@ -209,6 +230,12 @@ function answerLost(): PerdureError {
       details: { lost: true },
     },
   );
+}
+
+function notUnderstood(): PerdureError {
+  return new PerdureError("unavailable", "What answers at the daemon's socket does not speak perdure's protocol.", {
+    hint: verb("doctor"),
+  });
 }
 
 function noAnswer(waitMs: number): PerdureError {
