@@ -94,11 +94,11 @@ export interface SplitReader {
 }
 
 interface TreeForm {
-  read(line: Line, own: OwnMarks): TreeLine | null;
+  read: (line: Line, own: OwnMarks) => TreeLine | null;
   /** Returns the entry that a line is, or is about. */
-  entryIdOf(line: Line): string | null;
+  entryIdOf: (line: Line) => string | null;
   /** Returns the entry from which the vendor goes on; absent where that is the last one, whoever wrote it. */
-  resumedOf?(lines: readonly TreeLine[], entries: readonly TreeEntry[]): string | null;
+  resumedOf?: (lines: readonly TreeLine[], entries: readonly TreeEntry[]) => string | null;
 }
 
 /** Makes the reader from the form of a vendor's tree. */
