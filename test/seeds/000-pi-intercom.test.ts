@@ -161,6 +161,10 @@ describe("a session can pin its name, so a relaunched worker has the same addres
     expect(await whoami({ cwd, env })).toMatchObject({ name: "by-launcher", source: "environment" });
     for (const name of ["PERDURE_NAME", "PI_INTERCOM_SESSION_NAME", "PI_INTERCOM_STABLE_ID"]) env[name] = " \t";
     expect(await whoami({ cwd, env })).toMatchObject({ name: "by-config" });
+    for (const blank of ["", "  "]) {
+      folder("precedence", `name = "${blank}"\n`);
+      expect(await whoami({ cwd, env })).toMatchObject({ name: "by-name", source: "session" });
+    }
   });
 
   it("`run` without a name takes /name, too, and says what to do where nothing is pinned", async () => {

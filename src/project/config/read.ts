@@ -59,9 +59,15 @@ export function readUserSettings(file: string): UserConfig {
 /** Reads a text as the perdure.toml of a folder, as if it were there. */
 export function configOf(folder: string, text: string): ConfigText {
   const source = { file: shownPath(join(folder, CONFIG_FILE)), text };
-  const config = parseToml(source);
+  const config = withoutBlankName(parseToml(source));
   checkValues(config, "project", source);
   return { config, source };
+}
+
+/** A blank name counts as none, as in a variable. */
+function withoutBlankName(values: Record<string, unknown>): Record<string, unknown> {
+  const { name, ...others } = values;
+  return typeof name === "string" && name.trim() === "" ? others : values;
 }
 
 /** Shortens a path to what a person would type. */
@@ -73,7 +79,7 @@ function read<C = Config>(file: string, kind: Check.FileKind, settingsOnly = fal
   const text = readBounded(file, CONFIG_BYTES_MAX);
   if (text === null) return null;
   const source = { file: shownPath(file), text };
-  const values = parseToml(source);
+  const values = withoutBlankName(parseToml(source));
   if (!settingsOnly || !hasPlainSettings(values, kind)) checkValues(values, kind, source);
   return { config: values as C, source };
 }
