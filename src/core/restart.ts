@@ -30,6 +30,8 @@ export interface RestartEvidence {
   terminalLost: boolean;
   /** Why a person is needed before the worker can do anything: no login, a used-up limit. */
   onHold: string | null;
+  /** The words with which the program ended; left out where it had none, or nobody saw them. */
+  lastWords?: string;
 }
 
 export type RestartDecision =
@@ -72,7 +74,9 @@ export function decideRestart(
   const next = { startsAtMs, failures };
   if (startsAtMs.length >= rules.budget) {
     const code = end.exit === null ? "killed" : `exit ${end.exit}`;
-    const reason = `started ${startsAtMs.length} times in ${rules.windowMs / 1000} s, the last one: ${code}`;
+    const words = end.lastWords === undefined ? "" : `: ${end.lastWords}`;
+    const seconds = Math.max(1, Math.round((nowMs - (startsAtMs[0] ?? nowMs)) / 1000));
+    const reason = `started ${startsAtMs.length} times in ${seconds} s, the last one: ${code}${words}`;
     return { attempts: next, decision: { kind: "crash-looping", reason } };
   }
   const waitMs = Math.min(rules.longestWaitMs, rules.firstWaitMs * 2 ** (failures - 1));

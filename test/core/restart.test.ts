@@ -38,8 +38,14 @@ test("an agent that exits at once is started five times, with longer and longer 
   const { decisions } = crashes(100, 10);
   expect(decisions).toEqual([
     ...[1_000, 2_000, 4_000, 8_000].map((inMs) => ({ kind: "restart", inMs })),
-    { kind: "crash-looping", reason: "started 5 times in 120 s, the last one: exit 1" },
+    { kind: "crash-looping", reason: "started 5 times in 15 s, the last one: exit 1" },
   ]);
+});
+
+test("the reason has the last words of the program", () => {
+  const attempts = { startsAtMs: [0, 1, 2, 3, 4], failures: 4 };
+  const { decision } = decideRestart(attempts, { ...CRASH, lastWords: "no network" }, "always", 20_000, 0.5, RULES);
+  expect(decision).toMatchObject({ reason: "started 5 times in 20 s, the last one: exit 1: no network" });
 });
 
 test("an agent that lives a minute each time never has five starts in the window, and waits no longer than the longest wait", () => {

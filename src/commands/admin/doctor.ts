@@ -28,6 +28,7 @@ import {
 } from "../shared/here.ts";
 
 import { printable } from "../shared/output.ts";
+import { attentionItems } from "../shared/table/attention-list.ts";
 import { undeliveredMail } from "./undelivered-mail.ts";
 import { isFolder, statIfThere } from "../../state/files.ts";
 
@@ -36,12 +37,17 @@ interface Diagnosis {
   level: "ok" | "note" | "bad";
   message: string;
   fix: string | null;
+  /** A worker waits for a person, which is no fault of the installation. */
+  needsYou?: true;
 }
 
 export const doctor: Command = {
   summary: "check everything perdure needs, with a fix for each problem",
   usage: "",
-  details: "Exit 5 if something is broken. Includes a full integrity check of the store.",
+  details: [
+    "Exit 5 if something is broken. Includes a full integrity check of the store. A worker that needs somebody is noted, with",
+    "the next command.",
+  ].join("\n"),
   examples: ["perdure doctor", "perdure doctor --json"],
   words: [0, 0],
 
@@ -62,11 +68,17 @@ export const doctor: Command = {
       const lines = findings.map(({ check, level, message, fix }) => {
         return `${mark[level]}  ${check.padEnd(12)} ${printable(message)}${fix ? `\n                   ${out.paint.dim("→")} ${printable(fix)}` : ""}`;
       });
-      return [...lines, "", broken.length === 0 ? "Nothing is broken." : `${broken.length} broken.`].join("\n");
+      return [...lines, "", verdict(broken.length, findings.filter(({ needsYou }) => needsYou).length)].join("\n");
     });
     return broken.length === 0 ? 0 : exitCodeOf("refused");
   },
 };
+
+function verdict(broken: number, needing: number): string {
+  const first = broken === 0 ? "Nothing is broken" : `${broken} broken`;
+  if (needing === 0) return `${first}.`;
+  return `${first}; ${needing} ${needing === 1 ? "worker needs" : "workers need"} you, as noted above.`;
+}
 
 function checkMachine(): Diagnosis[] {
   const form = detectWrapperForm();
@@ -267,7 +279,10 @@ async function workerFindings(client: Client): Promise<Diagnosis[]> {
   const details = await Promise.all(
     workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
   );
-  return details.flatMap((worker) => [workerFinding(worker), sweepFinding(worker)].filter((each) => each !== null));
+  return [
+    ...attentionItems(workers).map(({ name, why, command }) => need(name, why, command)),
+    ...details.flatMap((worker) => [workerFinding(worker), sweepFinding(worker)].filter((each) => each !== null)),
+  ];
 }
 
 /** Reports mail that could not be handed to an agent, and has not reached it since: the agent itself is told nothing of that. */
@@ -323,6 +338,10 @@ function ok(check: string, message: string): Diagnosis {
 
 function note(check: string, message: string, fix: string | null): Diagnosis {
   return { check, level: "note", message, fix };
+}
+
+function need(check: string, message: string, fix: string): Diagnosis {
+  return { check, level: "note", message, fix, needsYou: true };
 }
 
 function bad(check: string, message: string, fix: string | null): Diagnosis {

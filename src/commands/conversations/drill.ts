@@ -3,6 +3,7 @@ import { shownHint } from "../../protocol/hint.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
 import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
+import { attentionItems } from "../shared/table/attention-list.ts";
 import { noteMoved } from "../shared/warnings/moved-note.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
@@ -14,7 +15,7 @@ export const drill: Command = {
     "Checks each worker's program and version, folder, recorded environment, conversation (read and hashed from beginning",
     "to end), that no other process has it open, and perdure's copy. It decides as a start would, and changes nothing.",
     "Exit 5 if a worker could not be resumed, with the reason and what to do. A copy that is missing or damaged is only",
-    "a warning, because the next start makes another one.",
+    "a warning, because the next start makes another one. Whether a vendor still accepts the login only a start can tell.",
   ].join("\n"),
   examples: ["perdure drill", "perdure drill coder", "perdure drill --all --json"],
   options: { all: { short: "a", about: "the workers of every project" } },
@@ -26,7 +27,14 @@ export const drill: Command = {
     const targets = words.map((word) => targetOf(word, here));
     const client = await connectToDaemon();
     const params = { here, project: projectOfRun(), all: values.all === true, targets };
-    const { items, result } = await client.collect("drill", params).finally(() => client.close());
+    const { items, result } = await client.collect("drill", params);
+    const { items: listed } = await client.collect("ls", { here, project: params.project, all: params.all });
+    client.close();
+    const drilled = new Set(items.map(({ address }) => address));
+    const needing = attentionItems(
+      listed.filter(({ address, state }) => drilled.has(address) && state !== "unresumable"),
+      true,
+    );
     const width = Math.max(0, ...items.map(({ address }) => address.length));
     out.result({ workers: items }, () => items.map((each) => lines(each, width, out.paint)).join("\n"));
     if (items.length === 0) {
@@ -35,9 +43,11 @@ export const drill: Command = {
     } else
       out.note(
         result.broken === 0
-          ? "All workers could be resumed."
+          ? "All workers could be resumed: their programs, folders and conversations are there. Logins were not checked."
           : `${result.broken} of ${result.count} could not be resumed.`,
       );
+    for (const { name, why, command } of needing)
+      out.note(printable(`${name} needs you all the same: ${why} → ${command}`));
     return result.broken === 0 ? 0 : exitCodeOf("refused");
   },
 };

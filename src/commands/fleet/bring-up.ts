@@ -103,12 +103,15 @@ function line({ name, outcome, session, generation, reason, ...item }: UpItem, w
   }
   if (outcome === "asleep") {
     const where = session === null ? "in a new conversation" : `in ${session.vendor} ${shortId(session.id)}`;
-    return `  ${head}  ${out.paint.green("○")} asleep; mail begins its turns, ${where}`;
+    return `  ${head}  ${out.paint.green("○")} asleep; each message starts it for a turn, ${where}`;
   }
-  const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
+  // The sign of `ls` for a conversation that the agent has not shown to be in: only `ls` can tell, a moment later.
+  const sign = session === null ? out.paint.green("●") : out.paint.yellow("?");
+  const conversation =
+    session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}, not verified yet`;
   const restored = session?.restored ? ", restored from perdure's copy" : "";
   const note = reason === null ? "" : `\n  ${" ".repeat(width)}    ${out.paint.yellow(printable(reason))}`;
-  return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${note}${next}`;
+  return `  ${head}  ${sign} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${note}${next}`;
 }
 
 const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;

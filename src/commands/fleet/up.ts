@@ -25,7 +25,8 @@ export const up: Command = {
   details: [
     "Running workers are left alone; the others are started, each resumed in its conversation if it has one. It is the same",
     "command after a crash, a reboot or an upgrade. The daemon then keeps the workers running until `perdure down`. It",
-    "needs tmux. At a terminal it waits a second at most, to say what ended at once (exit 5).",
+    "needs tmux. At a terminal it waits a second at most, to say what ended at once (exit 5). `?` stands for a conversation",
+    "that the agent has not shown to be in yet; `perdure ls` has ✓ once it has.",
     "",
     "With a COMMAND, or a vendor, it adds the worker NAME to the end of perdure.toml, which is made where there is none, and",
     "starts it. The file has to be trusted as it is. Where it cannot be changed, the lines are printed.",

@@ -1,4 +1,5 @@
-import { shownHint } from "../../protocol/hint.ts";
+import { commandText, shownHint } from "../../protocol/hint.ts";
+import { commandForNeed } from "../../protocol/records/needs.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
@@ -35,7 +36,7 @@ function describe(worker: WorkerDetail): string {
   const last = worker.lastRun;
   const lines: [string, string | null][] = [
     ["state", worker.attention ? `${worker.state} (${worker.attention})` : worker.state],
-    ["next", shownHint(worker)],
+    ["next", shownHint(worker) ?? neededCommand(worker)],
     ["generation", String(worker.generation)],
     ["run", worker.run ? `${worker.run.id}, pid ${worker.run.pid}, for ${age(worker.run.startedAt)}` : null],
     [
@@ -55,6 +56,11 @@ function describe(worker: WorkerDetail): string {
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== null);
   return [worker.address, ...shown.map(([key, value]) => `  ${key.padEnd(14)}${printable(value)}`)].join("\n");
+}
+
+function neededCommand(worker: WorkerDetail): string | null {
+  const command = commandForNeed(worker, worker.address);
+  return command === null || command.verb === "show" ? null : commandText(command);
 }
 
 function environmentLine({ environment, environmentScope, environmentLost }: WorkerDetail): string | null {

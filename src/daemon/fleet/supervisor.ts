@@ -8,7 +8,7 @@ import {
 } from "../../core/restart.ts";
 import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { verb } from "../../protocol/hint.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { failureKind } from "../../store/failure.ts";
 import { projectById } from "../../store/projects.ts";
 import { countRestart, setOnHold } from "../../store/fleet.ts";
@@ -209,7 +209,7 @@ export class FleetSupervisor {
     }
   }
 
-  async #decideRestart(worker: Worker, end: RestartEvidence): Promise<void> {
+  async #decideRestart(worker: Worker, end: RestartEvidence & { needsLogin?: boolean }): Promise<void> {
     const state = this.#states.of(worker.id);
     const policy = fleetSettingsOf(worker).restart;
     const outcome = decideRestart(
@@ -221,12 +221,20 @@ export class FleetSupervisor {
       RESTART_RULES,
     );
     state.attempts = outcome.attempts;
-    await this.#applyDecision(worker, outcome.decision, end.exit);
+    await this.#applyDecision(worker, outcome.decision, end);
   }
 
-  async #applyDecision(worker: Worker, decision: RestartDecision, exit: number | null): Promise<void> {
+  async #applyDecision(
+    worker: Worker,
+    decision: RestartDecision,
+    { exit, needsLogin }: Pick<RestartEvidence, "exit"> & { needsLogin?: boolean },
+  ): Promise<void> {
     if (decision.kind === "none") return;
-    if (decision.kind !== "restart") return this.#putOnHold(worker, { state: decision.kind, reason: decision.reason });
+    if (decision.kind !== "restart") {
+      const { kind: state, reason } = decision;
+      const next = hintOf`${verb("up", worker.name)}, then log in there: ${verb("attach", worker.name)}`;
+      return this.#putOnHold(worker, { state, reason, ...(state === "on-hold" && needsLogin && { next }) });
+    }
     const { inMs } = decision;
     const services = this.#services;
     const [subject, state] = [{ projectId: worker.projectId, workerId: worker.id }, this.#states.of(worker.id)];

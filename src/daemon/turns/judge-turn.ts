@@ -11,11 +11,17 @@ import type { TurnServices } from "./services.ts";
 export type Judgement =
   | { kind: "answer"; text: string }
   /** No answer can be expected: the messages are dead, with the reason; `onHold` as below. */
-  | { kind: "failed"; reason: string; onHold: string | null }
+  | { kind: "failed"; reason: string; onHold: TurnHold | null }
   /** The messages wait again; `onHold` until somebody has logged in, or a limit has passed. */
-  | { kind: "returned"; reason: string; onHold: string | null }
+  | { kind: "returned"; reason: string; onHold: TurnHold | null }
   /** Somebody has stopped the turn when it had done something already. */
   | { kind: "stopped"; reason: string };
+
+/** The program's own words for what keeps it from turns, until somebody has logged in, or a limit has passed. */
+export interface TurnHold {
+  reason: string;
+  needsLogin: boolean;
+}
 
 /** The facts of a turn, beside what its program has printed. */
 export interface TurnFacts {
@@ -48,8 +54,8 @@ export function judgeOutcome(
   }
   const { why, blockedBy } = outcome;
   // Said once more after somebody has logged in, a prompt that the agent has begun to act on might be acted on twice.
-  if (blockedBy !== null && !hasBegun) return { kind: "returned", reason: why, onHold: why };
-  return { kind: "failed", reason: why, onHold: blockedBy === null ? null : why };
+  const onHold = blockedBy === null ? null : { reason: why, needsLogin: blockedBy === "login" };
+  return { kind: onHold !== null && !hasBegun ? "returned" : "failed", reason: why, onHold };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import { verb } from "../../protocol/hint.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { setOnHold } from "../../store/fleet.ts";
 import { messageById, type Message } from "../../store/messages.ts";
@@ -12,7 +12,7 @@ import { recordEvent, recordRunEvent } from "../events.ts";
 import { replyTo } from "../mail/reply.ts";
 import type { Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
-import type { Judgement } from "./judge-turn.ts";
+import type { Judgement, TurnHold } from "./judge-turn.ts";
 import type { TurnServices } from "./services.ts";
 
 /** Applies, inside a change and once, what came of a turn: the answer is sent, or the messages wait again, or they are dead. */
@@ -105,10 +105,13 @@ function fitting(text: string, run: Run): string {
   return `${kept.replace(/\uFFFD+$/, "")}${note}`;
 }
 
-function holdWorker(services: TurnServices, run: Run, reason: string): void {
+function holdWorker(services: TurnServices, run: Run, { reason, needsLogin }: TurnHold): void {
   const worker = workerById(services.db, run.workerId);
   if (worker === null) return;
-  setOnHold(services.db, worker.id, { state: "on-hold", reason, next: [verb("up", worker.name)] });
-  const subject = { projectId: worker.projectId, workerId: worker.id };
-  recordEvent(services, "worker.on-hold", subject, { reason });
+  const { name, id: workerId, projectId } = worker;
+  // A turn has no terminal to log in at: opened in a pane, the same program has one.
+  const login = hintOf`${verb("attach", name)}, log in there and leave the program; then: ${verb("up", name)}`;
+  const next = needsLogin ? login : [verb("up", name)];
+  setOnHold(services.db, workerId, { state: "on-hold", reason, next });
+  recordEvent(services, "worker.on-hold", { projectId, workerId }, { reason, next });
 }

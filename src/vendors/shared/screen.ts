@@ -27,6 +27,18 @@ export function lastLines(text: string): string[] {
   return lastIndentedLines(text).map(({ line }) => line);
 }
 
+/**
+ * Returns the line at the end of a screen that says best why a program has ended: the first that reads like an error, because advice and
+ * the places in a program's code follow it; else the very last. Null for an empty screen.
+ */
+export function lastWordsOn(text: string): string | null {
+  const lines = lastLines(text);
+  return lines.find((line) => ERROR_WORDS.test(line)) ?? lines.at(-1) ?? null;
+}
+
+const ERROR_WORDS =
+  /\b(?:error|fatal|fail(?:ed|ure)|unable to|cannot|can't|could ?n[o']t|not found|no such|denied|refused|invalid|missing)\b/i;
+
 /** Returns the last lines of a screen with the column that each begins in: a program's own marks have one of their own. */
 export function lastIndentedLines(text: string): { line: string; indent: number }[] {
   return indentedLines(text).slice(-DIALOG_LINES);

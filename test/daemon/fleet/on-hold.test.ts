@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { hintText } from "../../../src/protocol/hint.ts";
 import { byName, fleetHome } from "../../support/fleet-home.ts";
 
 it("an agent that says it has no login, or no budget left, is held with its words: 0 restarts, until up", async () => {
@@ -21,6 +22,9 @@ command = ["sh", "-c", "echo Invalid API key; exit 1"]
   expect(held.coder).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("Not logged in") });
   expect(held.planner).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("limit") });
   expect(held.plain).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("API key") });
+
+  const login = `perdure up coder, then log in there: perdure attach coder`;
+  expect([held.coder, held.planner].map((each) => hintText(each?.next ?? []))).toEqual([login, null]);
 
   // A daemon that comes back later does not think otherwise.
   await fleet.perdure(["daemon", "stop"]);

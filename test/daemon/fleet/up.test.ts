@@ -96,7 +96,10 @@ it("C3: workers of turns are told apart from those that were started", async () 
   const turn = '[workers.reviewer]\nvendor = "scripted"\nmode = "turn"\n';
   const fleet = fleetHome(turn);
   const alone = await fleet.perdure(["up", "--yes"]);
-  expect(alone).toMatchObject({ code: 0, stderr: expect.stringContaining("asleep; mail begins its turns") as string });
+  expect(alone).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("asleep; each message starts it for a turn") as string,
+  });
   expect(alone.stdout).toContain("0 started");
   fleet.write(`${turn}[workers.coder]\nvendor = "scripted"\n`);
   expect(await fleet.up()).toMatchObject({ started: 1, asleep: 1 });

@@ -1,4 +1,4 @@
-import { commandText } from "../../../protocol/hint.ts";
+import { commandText, hintText, type HintCommand } from "../../../protocol/hint.ts";
 import { commandForNeed } from "../../../protocol/records/needs.ts";
 import type { WorkerSummary } from "../../../protocol/records/worker.ts";
 import { cutToColumns } from "./columns.ts";
@@ -17,11 +17,27 @@ export interface AttentionItem {
 export function attentionItems(workers: readonly WorkerSummary[], addresses = false): AttentionItem[] {
   return workers.flatMap((worker) => {
     const name = addresses ? worker.address : worker.name;
-    const command = commandForNeed(worker, name);
-    if (command === null) return [];
-    const why = worker.run === null ? `${worker.state}: ${workerNote(worker)}` : workerNote(worker);
-    return { name, why, command: commandText(command) };
+    const known = commandForNeed(worker, name);
+    if (known === null) return [];
+    const { command, more } = stepsOf(worker, known);
+    // Without the way out, which has a place of its own.
+    const why = workerNote({ ...worker, next: [] }) + more;
+    return { name, why: worker.run === null ? `${worker.state}: ${why}` : why, command: commandText(command) };
   });
+}
+
+/** Returns the first command of the way out, and what is to be done after it, in words. */
+function stepsOf({ next = [] }: WorkerSummary, known: HintCommand): { command: HintCommand; more: string } {
+  const at = next.findIndex((part) => typeof part !== "string");
+  const command = next[at];
+  if (command === undefined || typeof command === "string") {
+    const words = hintText(next);
+    return { command: known, more: words === null ? "" : ` (${words})` };
+  }
+  const before = hintText(next.slice(0, at)) ?? "";
+  const after = (hintText(next.slice(at + 1)) ?? "").replace(/^[,;:]? (?:then )?/, "");
+  const more = [before.replace(/[ ,;:]+$/, ""), after].filter(Boolean).join("; ");
+  return { command, more: more === "" ? "" : ` (${more})` };
 }
 
 /** Formats one line per item; empty when nothing needs a person. */
