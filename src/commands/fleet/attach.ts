@@ -2,12 +2,12 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord } from "../../protocol/records/fleet.ts";
 import { attachPlan } from "../../runtime/tmux/attach.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import { attentionItems } from "../shared/table/attention-list.ts";
+import { attentionItems, type AttentionItem } from "../shared/table/attention-list.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { ownPrefixKey, prefixKey } from "../shared/terminal/leaving-keys.ts";
-import { hasKeys, isTerminal, type Output } from "../shared/output.ts";
+import { hasKeys, isTerminal, printable, type Output } from "../shared/output.ts";
 import { runHere } from "../shared/terminal/run-verb-child.ts";
 import { inOrderOfNames } from "../shared/table/worker-table.ts";
 
@@ -15,7 +15,8 @@ export const attach: Command = {
   summary: "go to a worker's terminal",
   usage: "[NAME] [--popup | --window]",
   details: [
-    "Without a NAME it goes to the worker that needs you, or to the only one; where there are several, you pick.",
+    "Without a NAME it goes to the one worker that needs you, else to the only one; where there are several, you pick, and",
+    "those that need you come first.",
     "Ctrl-b d leaves the terminal again; the worker keeps running. The other workers of the project are the other windows.",
     "Inside a tmux of your own the terminal is nested, and the first Ctrl-b goes to the outer one: Ctrl-b Ctrl-b d leaves.",
     "With a prefix of your own ([tmux] conf in your config.toml) it is that in place of Ctrl-b.",
@@ -29,7 +30,7 @@ export const attach: Command = {
   words: [0, 1],
 
   async run({ words, values, out }) {
-    const name = words[0] ?? (await chooseWorker());
+    const name = words[0] ?? (await chooseWorker(out));
     if (name === null) return pickAndAttach(values, out);
     const pane = await paneOf(name, out);
     if (out.json) return out.result(pane, () => "");
@@ -65,8 +66,8 @@ async function paneOf(name: string, out: Output): Promise<PaneRecord> {
   return callDaemon("findPane", { target });
 }
 
-/** Returns whom to go to: who needs somebody, else the only one; null where a person has to say. */
-async function chooseWorker(): Promise<string | null> {
+/** Returns whom to go to: the only one that needs somebody, else the only one; null where a person has to say. */
+async function chooseWorker(out: Output): Promise<string | null> {
   const workers = await workersInPanes();
   const [first, another] = workers;
   if (first === undefined) {
@@ -74,23 +75,35 @@ async function chooseWorker(): Promise<string | null> {
       hint: "perdure up; or a new one: perdure up NAME -- COMMAND",
     });
   }
-  const needs = new Set(attentionItems(workers, true).map(({ name }) => name));
-  const needy = workers.find(({ address }) => needs.has(address));
-  return (needy ?? (another === undefined ? first : null))?.address ?? null;
+  const needy = needyAmong(workers);
+  const [only, second] = needy;
+  if (only !== undefined && second === undefined) {
+    if (another !== undefined) out.note(printable(`${only.name} needs you: ${only.why}`));
+    return only.name;
+  }
+  return another === undefined ? first.address : null;
 }
 
 /** Lets a person pick, and attaches in a program of its own: this one has read keys, and its input is no longer as it was found. */
 async function pickAndAttach(values: Invocation["values"], out: Output): Promise<number> {
-  const workers = await workersInPanes();
+  const all = await workersInPanes();
+  const needs = new Map(needyAmong(all).map(({ name, why }) => [name, why]));
+  // Those that need somebody come first.
+  const workers = all.toSorted((a, b) => Number(needs.has(b.address)) - Number(needs.has(a.address)));
   const names = workers.map(({ address }) => address);
   if (!hasKeys(out))
     throw new PerdureError("usage", "attach: NAME is missing.", { hint: `up are ${names.join(", ")}` });
   const { pickOne } = await import("../shared/terminal/picker.ts");
-  const rows = workers.map((worker) => [worker.address, worker.state, worker.words ?? ""]);
-  const name = names[(await pickOne({ title: "Attach to", rows }, out)) ?? -1];
+  const rows = workers.map(({ address, state, words = "" }) => [address, state, needs.get(address) ?? words]);
+  const title = needs.size > 1 ? `Attach to (${needs.size} need you)` : "Attach to";
+  const name = names[(await pickOne({ title, rows }, out)) ?? -1];
   if (name === undefined) return 0;
   const where = ["popup", "window"].filter((option) => values[option] === true).map((option) => `--${option}`);
   return (await runHere(["attach", name, ...where], { errors: "shown" })).code;
+}
+
+function needyAmong(workers: readonly WorkerSummary[]): AttentionItem[] {
+  return attentionItems(workers, true);
 }
 
 /** Lists the workers that have a terminal to go to: those of this project, else of all. */

@@ -152,7 +152,7 @@ async function refuseMoved(here: ProjectRef): Promise<void> {
   if (moved === undefined) return;
   const { name, why, command } = movedAttention(moved);
   throw new PerdureError("refused", `Project ${name}: ${why}.`, {
-    hint: `${moved.absorbed ? "to bring them here" : "if it was moved here"}: ${command}; or start over here: perdure up --fresh`,
+    hint: `${command}   (${moved.absorbed ? "brings them here" : "if it was moved here"}); to start over here: perdure up --fresh`,
   });
 }
 

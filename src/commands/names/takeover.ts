@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { ANSWER_WAIT_MS, SLOW_NOTICE_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { targetOf } from "../shared/here.ts";
+import { findProjectHere, startCommandHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/arguments/parse.ts";
 
 export const takeover: Command = {
@@ -30,11 +30,15 @@ export const takeover: Command = {
     const waitMs = killAfterMs + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
     const slow = setTimeout(() => out.note(`Sent TERM; KILL follows after ${killAfterMs / 1000} s…`), SLOW_NOTICE_MS);
     const result = await callDaemon("takeover", { target, by, killAfterMs }, waitMs).finally(() => clearTimeout(slow));
+    const name = target.name;
     out.result(result, () => {
       if (result.displaced === null) return `${result.address} was already free`;
       if (result.leftIn)
         return `${result.address} is free; ${result.displaced} is fenced, but it could not be stopped from here.\nIf it still runs, stop it there: in ${result.leftIn}.`;
       return `${result.address} is free; ${result.displaced} was ${result.killed ? "killed" : "stopped"}`;
     });
+    if (result.displaced !== null) {
+      out.note(`Nothing starts ${name} by itself until you do: ${startCommandHere(findProjectHere(), name)}`);
+    }
   },
 };

@@ -173,7 +173,9 @@ function printStart(
   const conversation = session === null ? "" : `, ${STEPS[session.step]} ${session.vendor} conversation ${session.id}`;
   if (again) {
     const command = shellWords(grant.command ?? []);
-    out.note(printable(`perdure: ${grant.address} again: ${command}${folder}${conversation}`));
+    // A conversation of which nothing was ever written begins anew: "again" would promise another one.
+    const once = session?.step === "new" ? "" : " again";
+    out.note(printable(`perdure: ${grant.address}${once}: ${command}${folder}${conversation}`));
   } else if (session !== null) out.note(printable(`perdure: ${grant.address}${conversation}${folder}`));
   noteMissing(lacks, environment, out);
   if (!session?.restored) return;

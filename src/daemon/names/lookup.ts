@@ -5,7 +5,7 @@ import { folderMark } from "../../project/fingerprint.ts";
 import { chooseSlug } from "../../project/slug.ts";
 import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { hintOf, verb, type Hint } from "../../protocol/hint.ts";
+import { hintOf, joinHints, verb, type Hint } from "../../protocol/hint.ts";
 import { checkName, nameKey, nearest, formatAddress } from "../../protocol/names.ts";
 import {
   allProjects,
@@ -148,8 +148,8 @@ export function findWorker(services: ChangeServices, target: Target): FoundWorke
   if (byUid) return byUid;
   if (project === null) {
     const moved = movedHint(services, target.name);
-    throw new PerdureError("not-found", `This project has no workers yet (${target.here.root}).`, {
-      hint: moved ?? verb("run", target.name, "--", "COMMAND"),
+    throw new PerdureError("not-found", moved?.message ?? `This project has no workers yet (${target.here.root}).`, {
+      hint: moved?.hint ?? verb("run", target.name, "--", "COMMAND"),
       ...unknownDetails(moved, target.name),
     });
   }
@@ -194,21 +194,32 @@ function unknownWorkerError(services: ChangeServices, project: Project, name: st
     workersOfProject(services.db, project.id).map((worker) => worker.name),
   );
   const moved = movedHint(services, name);
-  return new PerdureError("not-found", `There is no worker ${JSON.stringify(name)} in project ${project.slug}.`, {
-    hint: moved ?? (near.length > 0 ? `did you mean ${near.join(" or ")}?` : verb("ls")),
+  const message = `There is no worker ${JSON.stringify(name)} in project ${project.slug}.`;
+  return new PerdureError("not-found", moved?.message ?? message, {
+    hint: moved?.hint ?? (near.length > 0 ? `did you mean ${near.join(" or ")}?` : verb("ls")),
     ...unknownDetails(moved, name),
   });
 }
 
 /** By these a caller that reads perdure.toml may say more of the name; of one that was moved here enough is said. */
-function unknownDetails(moved: Hint | null, name: string): { details?: { unknown: string } } {
+function unknownDetails(moved: MovedWorker | null, name: string): { details?: { unknown: string } } {
   return moved === null ? { details: { unknown: name } } : {};
 }
 
 /** Returns the way to a worker of this name in a project whose folder is gone; null without one. */
-function movedHint(services: ChangeServices, name: string): Hint | null {
-  const gone = projectsWithWorker(services.db, nameKey(name)).find(({ identity }) => !existsSync(identity));
-  return gone ? hintOf`if ${gone.root} was moved here: ${verb("project", "move", gone.slug)}` : null;
+interface MovedWorker {
+  message: string;
+  hint: Hint;
+}
+
+function movedHint(services: ChangeServices, name: string): MovedWorker | null {
+  const gone = projectsWithWorker(services.db, nameKey(name)).filter(({ identity }) => !existsSync(identity));
+  if (gone.length === 0) return null;
+  const where = gone
+    .map(({ slug, root }) => `${formatAddress(slug, name)}, whose folder ${root} is gone`)
+    .join(", and of ");
+  const moves = gone.map(({ root, slug }) => hintOf`${verb("project", "move", slug)}   (if ${root} was moved here)`);
+  return { message: `The name ${JSON.stringify(name)} is that of ${where}.`, hint: joinHints(moves, "; or ") };
 }
 
 /** Returns the worker that had this name before it was renamed. */

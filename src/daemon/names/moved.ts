@@ -143,7 +143,7 @@ function movedError(
     ", or ",
   );
   return new PerdureError("refused", `${name} is a worker of ${gone}, of the same repository as ${root}: ${where}.`, {
-    hint: hintOf`if it was moved here: ${moves}; or start over here: ${start}`,
+    hint: hintOf`${moves}   (if it was moved here); to start over here: ${start}`,
     details: { movedFrom: from.map(({ slug, root: old }) => ({ slug, root: old })) },
   });
 }

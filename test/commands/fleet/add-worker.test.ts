@@ -53,7 +53,7 @@ test("a file that is there keeps its text and its rights, and is trusted as it i
   // Somebody changes it: the next worker waits for a person.
   writeFileSync(fileOf(home), `${textOf(home)}\n[workers.stranger]\ncommand = ["sleep", "600"]\n`);
   const refused = await home.perdure(["up", "third", "--vendor", "scripted"]);
-  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("has changed since it was trusted") });
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("has changed since you agreed to run it") });
   expect(textOf(home)).not.toContain("third");
 });
 

@@ -58,7 +58,7 @@ it("a prefix of one's own counts from the next attach on, and every hint has it"
   const board = await tmux.pane(["env", "-u", "TMUX", "-u", "TMUX_PANE", BIN]);
   await board.shows(/→ perdure attach coder +go to its terminal; Ctrl-a d leaves it again/);
   await board.keys("?");
-  await board.shows(/Enter +attach to its terminal; Ctrl-a d leaves it again/);
+  await board.shows(/Ctrl-a d +leaves that terminal again, and comes back here/);
   // The tmux around has another prefix, which it does not take.
   const nested = await tmux.pane([BIN]);
   await nested.shows(/go to its terminal; Ctrl-a d leaves it again/);

@@ -34,3 +34,19 @@ test("the bounds of what mail begins by itself are shown before anybody agrees t
   expect(shown).toContain("  [turns] per_hour = 6000\n  [mail] wakes_per_hour = 600\n");
   expect(shown).not.toContain("introduce");
 });
+
+test("after a change only what changed is shown, and that perdure asks after every one", async () => {
+  const sleeper = '[workers.sleeper]\nvendor = "scripted"\nmode = "turn"\n';
+  writeFileSync(join(home.project, "perdure.toml"), sleeper);
+  expect((await home.perdure(["trust", "--yes"])).code).toBe(0);
+  const critic = '[workers.critic]\nvendor = "scripted"\nmode = "turn"\n';
+  const shown = await shownBy(sleeper + critic);
+  expect(shown).toMatch(
+    /since you agreed to run it; perdure asks after every change, one of your own, too\. What changed:\n/,
+  );
+  expect(shown).toContain("critic answers mail by itself");
+  expect(shown).not.toContain("sleeper");
+  expect(shown).toContain("if the change is right: perdure trust, and answer y");
+  const all = await shownBy(`${sleeper}[turns]\nper_hour = 9\n`);
+  expect(all).toContain("sleeper answers mail by itself");
+});

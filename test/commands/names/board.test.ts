@@ -104,6 +104,14 @@ test("n goes to who needs somebody, and attach alone does too", async () => {
   await pane.shows(/› two/);
   await pane.keys("q");
   expect(await shell.status()).toBe(0);
+
+  // Where several need somebody, a person picks.
+  await fleet.type("one", "/permission");
+  await fleet.until("one", ({ state }) => state === "blocked");
+  await pane.line("clear; $P attach");
+  await pane.shows(/Attach to \(2 need you\)\n› api\/one +blocked +asks for permission/);
+  await pane.keys("q");
+  expect(await shell.status()).toBe(0);
 });
 
 test("u and s stay on the board's own screen, and what is typed ahead of Enter is no command", async () => {

@@ -39,6 +39,11 @@ describe("A4: a moved repository", () => {
     const noted = expect.stringContaining("perdure project move api") as string;
     expect(await home.perdure(["ls"], { cwd })).toMatchObject({ code: 0, stderr: noted });
     expect(await home.perdure([], { cwd })).toMatchObject({ code: 0, stdout: noted });
+    for (const verb of ["show", "logs", "attach"]) {
+      const { stderr } = await home.perdure([verb, "coder"], { cwd });
+      expect(stderr).toContain(`"coder" is that of api/coder, whose folder ${home.project} is gone.`);
+      expect(stderr).toContain("→ perdure project move api ");
+    }
     // Another name is nobody's.
     expect(await home.perdure(["run", "helper", "--", "true"], { cwd })).toMatchObject({ code: 0 });
 

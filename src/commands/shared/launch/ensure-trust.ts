@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { TRUST_PROMPT_LINES } from "../../../limits/index.ts";
 import { dropFolder } from "../../../project/configured-folder.ts";
-import { fleetChanges, commandSummary } from "../../../project/fleet/diff.ts";
+import { fleetChanges, commandSummary, type ChangedLine } from "../../../project/fleet/diff.ts";
 import type { Fleet, FleetWorker } from "../../../project/fleet/read.ts";
 import type { ProjectRef } from "../../../protocol/calls/index.ts";
 import { PerdureError } from "../../../protocol/errors.ts";
@@ -22,7 +22,7 @@ export async function ensureTrust(fleet: Fleet, here: ProjectRef, yes: boolean, 
     const changed = before?.text === fleet.text ? `A prompt of ${file}` : file;
     const title =
       before !== null
-        ? `${changed} has changed since you trusted it:`
+        ? `${changed} has changed since you agreed to run it; perdure asks after every change, one of your own, too. What changed:`
         : `${file} has never run here. It ${fleet.workers.length > 0 ? "would start" : "sets"}:`;
     out.note([title, ...shown.map((line) => `  ${line}`)].map(visible).join("\n"));
     if (!(await confirmOnTerminal("Run it? [y/N] "))) throw notTrusted(file, before !== null);
@@ -74,7 +74,16 @@ function changeLines(before: { text: string; prompts: string }, fleet: Fleet): s
   );
   const prompts = fleet.workers.filter(({ name }) => now?.[name] !== known?.[name]).flatMap(promptLines);
   if (lines.length + prompts.length === 0) return ["only comments and layout"];
-  return [...lines, ...turnLines(fleet), ...prompts];
+  const tables = new Set(changes.map(({ text }, at) => (text.startsWith("[") ? text : tableOf(changes, at))));
+  const isAbout = ({ entry }: FleetWorker): boolean => tables.has(`[workers.${entry}]`);
+  const isForAll = [...tables].some((table) => !table.startsWith("[workers."));
+  const turns = turnLines({ ...fleet, workers: fleet.workers.filter((each) => isForAll || isAbout(each)) });
+  return [...lines, ...turns, ...prompts];
+}
+
+/** Returns the header of the table that a changed line is in; empty for what stands above all tables. */
+function tableOf(changes: readonly ChangedLine[], at: number): string {
+  return changes.slice(0, at).findLast(({ text }) => text.startsWith("["))?.text ?? "";
 }
 
 /** Says of each worker of turns whose mail starts it, and what its program may do then, where nobody is asked. */
@@ -111,9 +120,11 @@ function promptLines({ name, prompt }: FleetWorker): string[] {
 }
 
 function notTrusted(file: string, changed: boolean): PerdureError {
-  const why = changed ? "has changed since it was trusted" : "is not trusted yet";
+  const why = changed ? "has changed since you agreed to run it" : "is not trusted yet";
   return new PerdureError("refused", `${file} ${why}; nothing was started.`, {
-    hint: "read it, then at a terminal: perdure trust; in a script: perdure trust --yes",
+    hint: changed
+      ? "if the change is right: perdure trust, and answer y; in a script: perdure trust --yes"
+      : "read it, then at a terminal: perdure trust, and answer y; in a script: perdure trust --yes",
     details: { untrusted: true },
   });
 }
