@@ -88,7 +88,7 @@ function refuseWhileRunning(pid: number | null): void {
 async function stop({ out }: Invocation): Promise<void> {
   const pid = await stopDaemon();
   if (pid === null) return out.result({ running: false, stopped: false }, () => "not running");
-  out.result({ running: false, stopped: true, pid }, () => `stopped: pid ${pid}; workers keep running`);
+  out.result({ running: false, stopped: true, pid }, () => `stopped: pid ${pid}; a worker that runs keeps running`);
 }
 
 async function status({ out }: Invocation): Promise<number> {

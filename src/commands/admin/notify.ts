@@ -28,8 +28,9 @@ export const notify: Command = {
     const failed = outcomes.filter(({ ok }) => !ok);
     out.result({ ok: failed.length === 0, outcomes }, () =>
       outcomes
-        .map(({ channel, ok, detail }) => {
-          const mark = ok ? out.paint.green("ok    ") : out.paint.red("failed");
+        .map(({ channel, ok, detail, reached }) => {
+          const sent = reached === 0 ? out.paint.yellow("nobody") : out.paint.green("ok    ");
+          const mark = ok ? sent : out.paint.red("failed");
           return `${mark}  ${channel.padEnd(8)} ${printable(detail)}`;
         })
         .join("\n"),

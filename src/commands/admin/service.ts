@@ -43,7 +43,8 @@ export async function install({ out }: Invocation): Promise<number> {
 
 export async function uninstall({ out }: Invocation): Promise<void> {
   const file = unitFile(process.env);
-  if (!existsSync(file)) return out.result({ file, removed: false }, () => "not installed");
+  if (!existsSync(file))
+    return out.result({ file, removed: false }, () => "no service was installed: nothing to remove");
   // Workers live on, because the unit kills the daemon alone.
   const failed = systemctl(["disable", "--now", UNIT]);
   rmSync(file);

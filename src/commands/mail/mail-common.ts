@@ -84,6 +84,11 @@ export function messageBody(argument: string | undefined, values: Invocation["va
     });
   }
   const text = typeof values.file === "string" ? fileText(values.file) : argument === "-" ? stdinText() : argument;
+  if (text === "" && argument === "-" && values.file === undefined) {
+    throw new PerdureError("usage", `${verb}: standard input was empty, so there is no text.`, {
+      hint: `look at what the command before the pipe prints; or perdure ${verb} … TEXT`,
+    });
+  }
   if (text === undefined || text === "") {
     throw new PerdureError("usage", `${verb}: the text is missing.`, {
       hint: `perdure ${verb} … TEXT, or - for standard input, or --file FILE`,

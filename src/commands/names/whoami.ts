@@ -26,22 +26,23 @@ export const whoamiCommand: Command = {
       const supervisor = identity.durable ? null : identity.supervisor;
       const above = supervisor === null ? "" : `  a nested agent of ${supervisor}\n`;
       const lost = identity.displaced ? "  taken over: the name is no longer this run's\n" : "";
-      return printable(`${identity.address}\n${run}${lost}${above}  by ${identity.source}${standing(identity)}`);
+      return printable(`${identity.address}\n${run}${lost}${above}  ${standing(identity)}`);
     });
   },
 };
 
 /** Says what the caller may not do under this name, if there is something. */
 function standing({ durable, source, actor, supervisor }: Identity): string {
+  const by = `by ${source}`;
   if (durable && supervisor !== null && actor !== "operator") {
-    return `, pinned only: mail knows you as ${actor === "nested" ? "a nested agent of " : ""}${supervisor}`;
+    return `${by}, pinned only: mail knows you as ${actor === "nested" ? "a nested agent of " : ""}${supervisor}`;
   }
-  if (durable) return actor === "operator" ? ", pinned only: mail knows you as the operator" : "";
+  if (durable) return actor === "operator" ? `${by}, pinned only: mail knows you as the operator` : by;
   if (source === "fallback" && actor === "nested") {
-    return ", not durable: below a vendor's background service, whose worker nobody can tell";
+    return `${by}, not durable: below a vendor's background service, whose worker nobody can tell`;
   }
   // The alias is for programs that need some name; mail knows a caller outside of any worker as the operator.
   return source === "fallback"
-    ? ", not durable: no worker, so mail knows you as the operator (perdure inbox)"
-    : ", not durable: no mail, no lease";
+    ? "you are the operator, and no worker: this alias is for programs that need a name; your mail is in perdure inbox"
+    : `${by}, not durable: no mail, no lease`;
 }

@@ -56,4 +56,6 @@ export interface NoticeOutcome {
   ok: boolean;
   /** The reason of a failure, or what was done. */
   detail: string;
+  /** Set where the channel works, and nobody was there to be told. */
+  reached?: 0;
 }

@@ -33,7 +33,10 @@ it("daemon install writes a unit that systemd takes, and uninstall removes it", 
 
   expect(await home.perdure(["daemon", "uninstall"])).toMatchObject({ code: 0 });
   expect(existsSync(unit)).toBe(false);
-  expect(await home.perdure(["daemon", "uninstall"])).toMatchObject({ code: 0, stdout: "not installed\n" });
+  expect(await home.perdure(["daemon", "uninstall"])).toMatchObject({
+    code: 0,
+    stdout: "no service was installed: nothing to remove\n",
+  });
 });
 
 it("daemon install leaves the daemon that runs alone where systemd does not answer", async () => {

@@ -37,6 +37,13 @@ test("a text that is not UTF-8 is refused, however it comes, and one that is arr
   expect(await home.json(["inbox", "coder"])).toMatchObject({ messages: [{ body: "käthe \ufffd 名" }] });
 });
 
+test("an empty standard input is told as that", async () => {
+  const home = await homeWithCoder();
+  const { code, stderr } = await home.perdure(["send", "coder", "-"]);
+  expect({ code, stderr }).toMatchObject({ code: 2 });
+  expect(stderr).toMatch(/^perdure: send: standard input was empty, so there is no text\.\n/);
+});
+
 test("an ask of several names each one that did not answer", async () => {
   const home = await homeWithCoder();
   const { code, stderr } = await home.perdure(["ask", "nobody,coder,noone", "hi", "--timeout", "100ms"]);

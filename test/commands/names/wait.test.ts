@@ -84,6 +84,17 @@ test("what cannot come true, or not in time, is said", async () => {
   expect(await fleet.perdure(["wait", "--idle", "--ended"])).toMatchObject({ code: 2 });
 });
 
+test("nobody waits for a worker that was crash-looping before, unless it is named", async () => {
+  const looper = `[workers.looper]\ncommand = ["sh", "-c", "exit 1"]\n`;
+  const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\n${looper}`, { PERDURE_RESTART_WAIT_MS: "1" });
+  await fleet.up();
+  await fleet.until("looper", ({ state }) => state === "crash-looping");
+  await fleet.until("coder", ({ state }) => state === "idle");
+  const all = await fleet.perdure(["wait", "--idle", "--timeout", "20s"]);
+  expect(all).toMatchObject({ code: 0, stdout: "api/coder idle\n" });
+  expect((await fleet.perdure(["wait", "looper", "--idle"])).code).toBe(4);
+});
+
 test("a worker that sleeps until asked has nothing to do", async () => {
   const fleet = fleetHome(`[workers.sleeper]\nvendor = "scripted"\nmode = "turn"\n`);
   await fleet.up();

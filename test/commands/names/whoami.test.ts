@@ -223,3 +223,10 @@ test("B: an agent below a vendor's background service is not the worker in whose
   expect(said.address).not.toBe("api/coder");
   expect(said).toMatchObject({ supervisor: null, durable: false, actor: "nested" });
 });
+
+test("a person is told that they are the operator, and where their mail is", async () => {
+  const { stdout } = await home.perdure(["whoami"]);
+  expect(stdout).toMatch(
+    /^api\/anon~\S+\n {2}you are the operator, and no worker: .* your mail is in perdure inbox\n$/,
+  );
+});

@@ -136,7 +136,7 @@ it("a program that fails is an event and a finding of doctor, until it works aga
   configure(fleet, `command = ["bin/told"]`);
   expect(await fleet.perdure(["notify", "test"])).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^ok +bell +none rang: no terminal is attached.*\nok +command +sent$/m) as string,
+    stdout: expect.stringMatching(/^nobody +bell +none rang: no terminal is attached.*\nok +command +sent$/m) as string,
   });
   configure(fleet, "bell = false");
   expect((await fleet.perdure(["notify", "test"])).stdout).toMatch(/^ok +bell +off, by bell = false$/m);

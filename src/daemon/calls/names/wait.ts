@@ -47,11 +47,16 @@ function workersOf(services: Services, params: CallParams<"wait">): () => number
     return project === null ? [] : workersOfProject(services.db, project.id);
   };
   if (until === "needs-me") return () => all().map(({ id }) => id);
-  const running = all().filter(({ holderRun, desired }) => holderRun !== null || desired);
+  const running = all().filter((worker) => worker.holderRun !== null || (worker.desired && !isDownForGood(worker)));
   if (running.length === 0 && until === "idle")
     throw new PerdureError("conflict", "No worker of this project runs.", { hint: verb("up") });
   const ids = running.map(({ id }) => id);
   return () => ids;
+}
+
+/** Tells whether only a person can bring a worker without a run back: it is not at work, and others are not kept waiting for it. */
+function isDownForGood({ onHold, unresumable }: Worker): boolean {
+  return onHold !== null || unresumable !== null;
 }
 
 function isWanted(worker: WorkerSummary, until: Until): boolean {
