@@ -177,11 +177,15 @@ it("goes on over a daemon that is killed, in a turn and between turns", async ()
 
 it("an asker is told how its question gets on", async () => {
   await home.up();
-  const progress: AskProgress[] = [];
+  const all: AskProgress[] = [];
   const { body } = await perdure.ask("agent", "[[tool Bash]] [[say the final word]] go", {
-    onProgress: (each) => progress.push(each),
+    onProgress: (each) => all.push(each),
   });
   expect(body).toBe("the final word");
+  const progress = all.filter(({ kind }) => kind !== "worker");
+  expect(all).toContainEqual(
+    expect.objectContaining({ kind: "worker", name: "agent", state: "asleep", question: "queued", staysDown: false }),
+  );
   const kinds = progress.map(({ kind }) => kind);
   expect(kinds.slice(0, 2)).toEqual(["queued", "started"]);
   expect(progress[0]).toEqual({ kind: "queued", outlook: "in a turn of its own" });
@@ -194,7 +198,7 @@ it("an asker is told that the turn goes on when a new daemon has taken it up", a
   await home.untilAsleep("agent");
   const progress: AskProgress[] = [];
   const asked = perdure.ask("agent", "[[tool Bash]] [[sleep 2000]] [[say after all]]", {
-    onProgress: (each) => progress.push(each),
+    onProgress: (each) => void (each.kind !== "worker" && progress.push(each)),
   });
   await expect.poll(() => progress.map(({ kind }) => kind)).toContain("tool");
   const before = progress.length;

@@ -6,7 +6,7 @@ import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import {
   askForName,
   conversationRow,
-  freeName,
+  untakenName,
   nameConversations,
   type NamedConversation,
 } from "../shared/conversations/pick-conversations.ts";
@@ -69,7 +69,7 @@ async function newNames(vendors: readonly string[], taken: ReadonlySet<string>):
   const names: string[] = [];
   for (const [at, offered] of NEW_NAMES.entries()) {
     const used = new Set([...taken, ...names.map(nameKey)]);
-    names.push(await askForName(`a new ${at === 0 ? first : second} worker`, freeName(offered, used), used));
+    names.push(await askForName(`a new ${at === 0 ? first : second} worker`, untakenName(offered, used), used));
   }
   return names;
 }

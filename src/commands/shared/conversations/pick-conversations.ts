@@ -53,7 +53,7 @@ export async function nameConversations(
   const taken = new Set([...others, ...[...items, ...declaredWorkersHere(found)].map(({ name }) => nameKey(name))]);
   const named: NamedConversation[] = [];
   for (const conversation of conversations) {
-    const name = await askForName(shownWords(conversation), freeName(conversation.vendor, taken), taken);
+    const name = await askForName(shownWords(conversation), untakenName(conversation.vendor, taken), taken);
     taken.add(nameKey(name));
     named.push({ ...conversation, name });
   }
@@ -76,7 +76,7 @@ function shownWords({ vendor, words }: FoundRecord): string {
 }
 
 /** Returns the name, with the least number behind it that makes it a free one. */
-export function freeName(wanted: string, taken: ReadonlySet<string>): string {
+export function untakenName(wanted: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
     const name = number === 1 ? wanted : `${wanted}-${number}`;
     if (!taken.has(nameKey(name))) return name;
