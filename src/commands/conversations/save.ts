@@ -7,8 +7,9 @@ export const save: Command = {
   summary: "save which conversation every worker is in, under one name",
   usage: "[NAME] [--follow]",
   details: [
-    "A saved session is a snapshot: `perdure up --resume NAME` brings every worker back to where it was. With --follow it",
-    "is kept current instead, as `perdure up --session NAME` does. Without NAME the saved session that is kept current is",
+    "A saved session is a snapshot: `perdure up --resume NAME` brings every worker back to where it was. From then on it is",
+    "kept current, as with --follow at once, or with `perdure up --session NAME`: it follows the workers to other",
+    "conversations. A snapshot that is to stay is saved under another name beside it. Without NAME the saved session that is kept current is",
     "written again, as the workers are now.",
   ].join("\n"),
   examples: ["perdure save friday", "perdure save friday --follow", "perdure up --resume friday"],
@@ -29,7 +30,10 @@ export const save: Command = {
     out.note(
       saved.active
         ? "  It follows the workers to other conversations until another saved session does."
-        : `  To go back to it: perdure up --resume ${saved.name}; to keep it current: perdure save ${saved.name} --follow`,
+        : [
+            `  To go back to it: perdure up --resume ${saved.name}   (it is kept current from then on)`,
+            `  To keep it current from now on: perdure save ${saved.name} --follow`,
+          ].join("\n"),
     );
   },
 };

@@ -13,27 +13,31 @@ export function nextSteps(paint: Paint): string[] {
   const [first] = agents;
   const found = agents.map(({ vendor }) => vendor).join(", ");
   const run = `perdure run coder ${first ? `-- ${first.program}` : "--vendor scripted"}`;
-  const link = linkCommand(isFolderOnPath("~/.local/bin"));
   const steps: [command: string, why: string][] = [
-    ...(isOnPath("perdure") ? [] : [[link, "put perdure on your PATH"] as [string, string]]),
     ["perdure init && perdure up", "a fleet, in any project"],
     [run, "one agent, in this terminal"],
   ];
-  const width = Math.max(...steps.slice(-2).map(([command]) => command.length));
+  const width = Math.max(...steps.map(([command]) => command.length));
+  const links = isOnPath("perdure") ? [] : ["  To have perdure on your PATH:", ...linkCommands(paint)];
   return [
     paint.bold("Now with your own agents"),
     first
       ? `  Agents on your PATH: ${paint.green(found)}`
       : "  No agents on your PATH yet; the built-in one is always available.",
+    ...links,
     ...steps.map(([command, why]) => `  ${paint.cyan(command.padEnd(width))}  ${paint.dim(why)}`),
   ];
 }
 
-/** Returns the command that puts perdure on PATH; where the folder of the link is not on it, for this shell and for later ones. */
-function linkCommand(isFound: boolean): string {
-  const link = `mkdir -p ~/.local/bin && ${shellWords(["ln", "-sf", resolve(DIST, "../bin/perdure.js")])} ~/.local/bin/perdure`;
+/** Returns the commands that put perdure on PATH, a line each; where the folder of the link is not on it, for this shell and later ones. */
+function linkCommands(paint: Paint): string[] {
   const line = `export PATH="$HOME/.local/bin:$PATH"`;
-  return isFound ? link : `${link} && echo '${line}' >> ~/.profile && ${line}`;
+  const commands = [
+    "mkdir -p ~/.local/bin",
+    `${shellWords(["ln", "-sf", resolve(DIST, "../bin/perdure.js")])} ~/.local/bin/perdure`,
+    ...(isFolderOnPath("~/.local/bin") ? [] : [`echo '${line}' >> ~/.profile`, line]),
+  ];
+  return commands.map((command) => `    ${paint.cyan(command)}`);
 }
 
 function isFolderOnPath(folder: string): boolean {

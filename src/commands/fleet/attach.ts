@@ -9,6 +9,7 @@ import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { ownPrefixKey, prefixKey } from "../shared/terminal/leaving-keys.ts";
 import { hasKeys, isTerminal, printable, type Output } from "../shared/output.ts";
 import { runHere } from "../shared/terminal/run-verb-child.ts";
+import { whereProcess } from "../shared/terminal/where-process.ts";
 import { inOrderOfNames } from "../shared/table/worker-table.ts";
 
 export const attach: Command = {
@@ -59,11 +60,22 @@ async function paneOf(name: string, out: Output): Promise<PaneRecord> {
   try {
     return await callDaemon("findPane", { target });
   } catch (error) {
+    if (isPerdureError(error) && typeof error.details?.runsIn === "number")
+      throw elsewhereError(error, error.details.runsIn);
     if (!isPerdureError(error) || error.details?.asleep !== true) throw error;
   }
   await callDaemon("openPane", { target });
   out.note(`${name} was asleep and is opened for you; its mail waits until the program ends.`);
   return callDaemon("findPane", { target });
+}
+
+/** Adds where a person finds the terminal: the daemon knows the process only. */
+function elsewhereError(error: PerdureError, pid: number): PerdureError {
+  const message = error.message.replace(
+    `(pid ${pid})`,
+    `(${whereProcess(pid).replace(` (pid ${pid})`, `, pid ${pid}`)})`,
+  );
+  return new PerdureError(error.code, message, { hint: error.next, details: error.details, cause: error });
 }
 
 /** Returns whom to go to: the only one that needs somebody, else the only one; null where a person has to say. */

@@ -5,7 +5,7 @@ import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/in
 import { hinted, shownHint } from "../../protocol/hint.ts";
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { daemonClient } from "../shared/call.ts";
+import { daemonClient, listFromDaemon } from "../shared/call.ts";
 import { fleetEnvironment, toFleetEntry } from "../shared/launch/fleet-entries.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { shortId } from "../shared/table/table.ts";
@@ -22,9 +22,15 @@ export async function bringUpWorkers(
   { fleet, here, workers, ...options }: BringUp,
   out: Output,
 ): Promise<{ items: UpItem[]; result: UpResult }> {
+  const { items: listed } = await listFromDaemon("ls", { here, project: null, all: false });
+  const known = new Set(listed.flatMap(({ session }) => (session === null ? [] : [session.id])));
   const { entries, refused } = await prepareWorkers(fleet, workers, out);
   const environment = fleetEnvironment(fleet, out);
-  return bringUp({ here, ...trustedContent(fleet), environment, workers: entries, ...options }, refused, out);
+  return bringUp(
+    { here, ...trustedContent(fleet), environment, workers: entries, ...options },
+    { refused, known },
+    out,
+  );
 }
 
 interface PreparedWorkers {
@@ -61,14 +67,14 @@ function refusedHere({ name }: FleetWorker, { message, next }: PerdureError): Up
 
 async function bringUp(
   params: CallParams<"up">,
-  refused: readonly UpItem[],
+  { refused, known }: { refused: readonly UpItem[]; known: ReadonlySet<string> },
   out: Output,
 ): Promise<{ items: UpItem[]; result: UpResult }> {
   const items: UpItem[] = [];
   const width = Math.max(0, ...[...params.workers, ...refused].map(({ name }) => name.length));
   const show = (item: UpItem): void => {
     items.push(item);
-    out.note(line(item, width, out));
+    out.note(line(item, width, known, out));
   };
   // A saved session is entered as a whole or not at all.
   const whole = params.session !== null || params.resume !== null;
@@ -90,7 +96,12 @@ function forOlderDaemon({ environment: all, ...params }: CallParams<"up">): Call
   return { ...params, workers };
 }
 
-function line({ name, outcome, session, generation, reason, ...item }: UpItem, width: number, out: Output): string {
+function line(
+  { name, outcome, session, generation, reason, ...item }: UpItem,
+  width: number,
+  known: ReadonlySet<string>,
+  out: Output,
+): string {
   const head = out.paint.bold(name.padEnd(width));
   const hint = shownHint(item);
   const next = hint ? `\n  ${" ".repeat(width)}    ${out.paint.dim("→")} ${printable(hint)}` : "";
@@ -107,8 +118,11 @@ function line({ name, outcome, session, generation, reason, ...item }: UpItem, w
   }
   // The sign of `ls` for a conversation that the agent has not shown to be in: only `ls` can tell, a moment later.
   const sign = session === null ? out.paint.green("●") : out.paint.yellow("?");
+  // One of which nothing was said yet is begun once more, under its id: it is not another one.
+  const isBegunAgain = session?.step === "new" && known.has(session.id);
+  const step = session && (isBegunAgain ? "still empty," : STEPS[session.step]);
   const conversation =
-    session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}, not verified yet`;
+    session === null ? "started" : `${step} ${session.vendor} ${shortId(session.id)}, not verified yet`;
   const restored = session?.restored ? ", restored from perdure's copy" : "";
   const note = reason === null ? "" : `\n  ${" ".repeat(width)}    ${out.paint.yellow(printable(reason))}`;
   return `  ${head}  ${sign} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${note}${next}`;

@@ -48,7 +48,11 @@ export const up: Command = {
   ],
   options: {
     session: { value: "S", about: "start in the saved session S, and keep it current", completes: "saved" },
-    resume: { value: "S", about: "bring every worker back to its conversation in S", completes: "saved" },
+    resume: {
+      value: "S",
+      about: "bring every worker back to its conversation in S, and keep S current",
+      completes: "saved",
+    },
     "allow-fresh": {
       value: "NAME",
       multiple: true,
@@ -88,6 +92,10 @@ export const up: Command = {
       out.note(`  ${name}  is saved in ${result.session}, and not in ${printable(fleet.file)}: it was left as it is`);
     const left = leftOut.length > 0 ? { leftOut } : {};
     out.result({ workers: items, ...result, ...left }, () => summary(result, failed.length, out));
+    if (options.resume !== null && result.session !== null)
+      out.note(
+        `${result.session} follows the workers from now on, to /clear and --fresh too; to keep it as it is now: perdure save OTHER`,
+      );
     return result.refused + failed.length > 0 ? exitCodeOf("refused") : 0;
   },
 };

@@ -38,7 +38,8 @@ export const overview: Command = {
         const surroundings = async (now: Client, listed: readonly WorkerSummary[]): Promise<BoardSurroundings> =>
           surroundingsOf(await viewOf(now, found, listed, []));
         const own = { root: found.root, surroundings };
-        return await openBoard({ params: { ...params, all }, addresses: all, ...(all ? { root: null } : own) }, out);
+        const elsewhere = { root: null, surroundings: everywhereOf };
+        return await openBoard({ params: { ...params, all }, addresses: all, ...(all ? elsewhere : own) }, out);
       }
       const { project, saved, needs, unread, next } = view;
       out.result({ project, saved, workers, needs, unread, next: next.command }, () =>
@@ -86,6 +87,7 @@ async function viewOf(
     workers,
     down: down.map(({ name }) => name),
     fleetSize: fleet.workers.length,
+    isWorker: Boolean(process.env.PERDURE_RUN),
     leaving: isTerminal(1) ? (await import("../shared/terminal/leaving-keys.ts")).leavingKeys() : "Ctrl-b d",
   });
   const isEmpty = !project.registered && workers.length + fleet.workers.length + needs.length === 0;
@@ -94,6 +96,13 @@ async function viewOf(
 
 async function listEverywhere(client: Client, params: CallParams<"ls">): Promise<WorkerSummary[]> {
   return (await client.collect("ls", { ...params, all: true })).items;
+}
+
+/** Says that none of the workers that are listed is of this folder, and how to begin here. */
+async function everywhereOf(_client: Client, workers: readonly WorkerSummary[]): Promise<BoardSurroundings> {
+  const begin = "perdure init, or perdure up NAME -- COMMAND";
+  const title = `all projects  none in this folder; to begin one here: ${begin}`;
+  return Promise.resolve({ title, needs: attentionItems(workers, true), next: "" });
 }
 
 function surroundingsOf({ project, saved, needs, next }: ProjectView): BoardSurroundings {

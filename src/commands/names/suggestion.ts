@@ -17,6 +17,7 @@ export function suggestCommand({
   down,
   fleetSize,
   leaving,
+  isWorker = false,
 }: {
   attention: readonly AttentionItem[];
   workers: readonly WorkerSummary[];
@@ -26,7 +27,10 @@ export function suggestCommand({
   fleetSize: number;
   /** The keys that leave a worker's terminal; null where none are to be told. */
   leaving: string | null;
+  /** A worker asks, which may not go to another one's terminal. */
+  isWorker?: boolean;
 }): Suggestion {
+  if (isWorker) return { command: "perdure inbox", why: "your mail; to write to another: perdure send NAME TEXT" };
   const leaves = leaving === null ? "" : `; ${leaving} leaves it again`;
   const [first] = attention;
   if (first) return { command: first.command, why: "" };
@@ -48,6 +52,6 @@ function isStarting({ state }: WorkerSummary): boolean {
 
 function downText(down: readonly string[], fleetSize: number): string {
   if (down.length === fleetSize) return fleetSize === 1 ? "start it" : `start all ${fleetSize} of perdure.toml`;
-  const some = down.length > 3 ? `${down.slice(0, 3).join(", ")} and ${down.length - 3} more` : down.join(", ");
+  const some = down.length > 4 ? `${down.slice(0, 3).join(", ")} and ${down.length - 3} more` : down.join(", ");
   return `${some} of perdure.toml ${down.length === 1 ? "is" : "are"} not up`;
 }

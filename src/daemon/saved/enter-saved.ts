@@ -182,9 +182,12 @@ function restoreRefusal({ name }: SavedSession, faults: Fault[], supervised: str
       ? "nothing was started"
       : `this command started nothing; already up, and supervised as before: ${supervised.join(", ")}`;
   const fresh = faults.find(({ running }) => !running);
-  const start = fresh ? `, or start one in a new conversation: --allow-fresh ${fresh.name}` : "";
+  const again = verb("up", "--resume", name);
+  const start = fresh
+    ? hintOf`; or begin a new conversation for one: ${verb("up", "--resume", name, "--allow-fresh", fresh.name)}`
+    : "";
   return new PerdureError("refused", [`${name} cannot be restored completely; ${still}.`, ...lines].join("\n"), {
-    hint: `fix the workers listed${start}`,
+    hint: hintOf`do what stands behind each worker above, then: ${again}${start}`,
     details: { faults: faults.map(({ name: worker, reason, hint }) => ({ name: worker, reason, ...hinted(hint) })) },
   });
 }

@@ -160,3 +160,15 @@ test("what was adopted goes on under its name: up and adopt say the command that
   const { stderr } = await home.perdure(["up", "--yes"]);
   expect(stderr).toContain('to go on with it: vendor = "claude" in [workers.planner] of perdure.toml; else ');
 });
+
+test("a conversation in which nothing was said yet is not called new at the next up", async () => {
+  const persona = installPersona("claude");
+  const { home } = persona;
+  writeFileSync(join(home.project, "perdure.toml"), '[workers.lead]\nvendor = "claude"\n');
+  expect((await home.perdure(["up", "--yes"])).stderr).toMatch(/lead {2}\S+ new claude …/);
+  const id = (await sessions(persona)).lead;
+  await home.perdure(["down"]);
+  expect((await home.perdure(["up"])).stderr).toMatch(/lead {2}\S+ still empty, claude …/);
+  expect((await sessions(persona)).lead).toBe(id);
+  await home.perdure(["down"]);
+});

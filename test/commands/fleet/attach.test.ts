@@ -116,3 +116,15 @@ it("without tmux, up says how to get it and starts nothing", async () => {
     said: expect.stringMatching(/^perdure: tmux is not installed[^\n]*\n {2}→ install it[^\n]*\n$/),
   });
 });
+
+it("attach of a worker in a terminal of its own says in which window of tmux that is", async () => {
+  const fleet = fleetHome(ONE);
+  const tmux = await Tmux.start(fleet);
+  onTestFinished(() => tmux.stop());
+  await tmux.pane([BIN, "run", "solo", "--", "sleep", "600"]);
+  await fleet.until("solo", ({ run, state }) => run !== null && state !== "starting");
+  expect(await fleet.perdure(["attach", "solo"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/solo runs in a terminal of its own \(tmux \S+:\d+\.\d+, pid \d+\)/),
+  });
+});

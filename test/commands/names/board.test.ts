@@ -176,7 +176,9 @@ test("outside of every project it shows the workers of all, and with nobody it s
   await pane.shows(/api\/one +\d +scripted[^]*No workers in this project; these are all there are/);
   await shell.status();
   await pane.line("clear; $P");
-  await pane.shows(/› api\/one +\d +scripted[^]*q quit/);
+  await pane.shows(
+    /all projects {2}none in this folder; to begin one here: perdure init[^]*› api\/one +\d +scripted[^]*q quit/,
+  );
   await pane.keys("q");
   await shell.status();
   await fleet.down();

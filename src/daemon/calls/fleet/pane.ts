@@ -117,6 +117,7 @@ function noPaneError(services: Services, { address, worker }: FoundWorker): Perd
       `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of perdure.`,
       {
         hint: hintOf`look there, or take it over: ${verb("takeover", worker.name)} && ${startVerb(worker.name, worker.fleet !== null)}`,
+        details: { runsIn: run.pid },
       },
     );
   }

@@ -107,6 +107,7 @@ test("the next command is the one that makes sense now", () => {
     "perdure attach coder-2",
   );
   expect(next({ workers: [sampleWorker("planner", "idle")], fleetSize: 1 })).toBe("perdure attach planner");
+  expect(next({ workers: [sampleWorker("planner", "idle")], fleetSize: 1, isWorker: true })).toBe("perdure inbox");
   expect(next({ workers: [sampleWorker("docs", "backing-off")], down: ["docs"], fleetSize: 1 })).toBe(
     "perdure ls --watch",
   );
