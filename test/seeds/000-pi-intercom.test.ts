@@ -241,7 +241,9 @@ describe("a shell that is only pinned", () => {
     // Its run takes the same message, and the operator's question is answered by the operator.
     expect(bodies(await perdure(["run", "solo", "--", BIN, "inbox", "--json"], { cwd }))).toEqual(["first"]);
     expect((await whoami({ cwd })).actor).toBe("operator");
-    expect((await perdure(["whoami"], { cwd })).stdout).toContain("pinned only: mail knows you as the operator");
+    expect((await perdure(["whoami"], { cwd })).stdout).toContain(
+      "pinned only: your mail is sent as that of the operator",
+    );
   });
 
   it("replies as the operator, and has no mail to show of a worker that never ran", async () => {

@@ -19,7 +19,7 @@ const UNENDED = ", with the newline before it";
 export const skill: Command = {
   summary: "tell agents, in their instructions, how to use perdure",
   usage: "install|remove [FILE] [--skill]",
-  details: "A worker is told the same at its start by itself; this is for agents that are no workers.",
+  details: "A worker is told the same at its start by itself; this is for agents that perdure does not start.",
   subcommands: {
     install:
       "add a block to FILE, else to those of AGENTS.md, CLAUDE.md, GEMINI.md and QWEN.md that exist, else to a new AGENTS.md",

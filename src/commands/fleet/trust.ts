@@ -6,11 +6,12 @@ import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 
 export const trust: Command = {
-  summary: "agree to what this project's perdure.toml runs",
+  summary: "allow what this project's perdure.toml runs",
   usage: "[--yes]",
   details: [
     "A fleet file runs commands, and repositories come from other people: nothing in it runs before you have agreed to its",
-    "content, once. When it changes, you are shown what changed and asked again. Values of env are never shown.",
+    "content, once. After any change, one of your own, too, you are shown what changed and asked again. Values of env are",
+    "never shown.",
   ].join("\n"),
   examples: ["perdure trust", "perdure trust --yes"],
   options: { yes: { short: "y", about: "agree without being asked, in a script: you have read the file" } },

@@ -159,7 +159,7 @@ const HELP: readonly (readonly [keys: string, does: string, short: string])[] = 
   ["Enter", "attach to its terminal", "attach"],
   ["q, Ctrl-C", "quit; the workers go on", "quit; workers go on"],
   ["↑ ↓, k j", "select a worker (Home, End, Page Up, Page Down too)", "select a worker"],
-  ["n", "select the next worker that needs you", "the next that needs you"],
+  ["n", "go to the next worker that needs you", "the next that needs you"],
   ["u", "bring it up (perdure up)", "bring it up"],
   ["s", "send it a message", "send it a message"],
   ["l", "look at the end of its terminal", "look at its terminal"],

@@ -35,9 +35,9 @@ export const whoamiCommand: Command = {
 function standing({ durable, source, actor, supervisor }: Identity): string {
   const by = `by ${source}`;
   if (durable && supervisor !== null && actor !== "operator") {
-    return `${by}, pinned only: mail knows you as ${actor === "nested" ? "a nested agent of " : ""}${supervisor}`;
+    return `${by}, pinned only: your mail is sent as that of ${actor === "nested" ? "a nested agent of " : ""}${supervisor}`;
   }
-  if (durable) return actor === "operator" ? `${by}, pinned only: mail knows you as the operator` : by;
+  if (durable) return actor === "operator" ? `${by}, pinned only: your mail is sent as that of the operator` : by;
   if (source === "fallback" && actor === "nested") {
     return `${by}, not durable: below a vendor's background service, whose worker nobody can tell`;
   }

@@ -268,10 +268,10 @@ test("before it is trusted, the fleet file is shown with whose mail starts whom,
   const { code, stderr } = await home.perdure(["up"]);
   expect(code).not.toBe(0);
   for (const line of [
-    "editor answers mail by itself, of you and this fleet; may: read files, and change those in its folder;",
-    "free answers mail by itself, of you; may: edit any file and run any command without asking",
-    "named answers mail by itself, of operator, editor; may: read files and run commands, in a sandbox",
-    "pi answers mail by itself, of you; may: use read on any file without asking",
+    "editor answers mail by itself; from you and this fleet; may: read files, and change those in its folder;",
+    "free answers mail by itself; from you; may: edit any file and run any command without asking",
+    "named answers mail by itself; from operator, editor; may: read files and run commands, in a sandbox",
+    "pi answers mail by itself; from you; may: use read on any file without asking",
   ])
     expect(stderr).toContain(line);
 });

@@ -93,7 +93,7 @@ function turnLines({ workers }: Fleet): string[] {
     .map(({ name, vendor, args, turnsFrom }) => {
       const turn = adapterOf(vendor ?? "")?.turn;
       const byDefault = turn?.skipsPermissions(args) == null ? "you and this fleet" : "you";
-      return `${name} answers mail by itself, of ${turnsFrom?.join(", ") ?? byDefault}; may: ${turn?.may(args) ?? "nothing is known of that"}`;
+      return `${name} answers mail by itself; from ${turnsFrom?.join(", ") ?? byDefault}; may: ${turn?.may(args) ?? "nothing is known of that"}`;
     });
 }
 

@@ -26,16 +26,18 @@ export function verbHelp(verb: string, help: VerbHelp): HelpResult {
   return [{ verb, ...jsonForm(help) }, () => page(verb, help)];
 }
 
-/** Returns the list of all verbs, group by group, and of the topics: the value for `--json` and the text for people. */
+/** Returns the list of all verbs, those of every day with what they do, and of the topics: the value for `--json` and the text for people. */
 export function helpOverview({ groups }: HelpTable, topics: readonly HelpTopic[]): HelpResult {
   const all = groups.flatMap(({ verbs }) => verbs);
-  const width = Math.max(...all.map(({ verb }) => verb.length));
-  const topicWidth = Math.max(...topics.map(({ topic }) => topic.length));
-  const sections = groups.flatMap(({ title, verbs }) => [
+  const [everyDay, ...others] = groups;
+  const daily = everyDay?.verbs ?? [];
+  const width = Math.max(...daily.map(({ verb }) => verb.length));
+  const sections = [
     "",
-    `${title}:`,
-    ...verbs.map(({ verb, summary }) => `  ${verb.padEnd(width)}  ${summary}`),
-  ]);
+    `${everyDay?.title}:`,
+    ...daily.map(({ verb, summary }) => `  ${verb.padEnd(width)}  ${summary}`),
+    ...others.flatMap(({ title, verbs }) => ["", `${title}:`, ...namesOf(verbs.map(({ verb }) => verb))]),
+  ];
   const text = [
     "perdure: coding agents that come back, each under its name, in its conversation",
     "",
@@ -45,7 +47,7 @@ export function helpOverview({ groups }: HelpTable, topics: readonly HelpTopic[]
     ...sections,
     "",
     "Topics (perdure help TOPIC):",
-    ...topics.map(({ topic, title }) => `  ${topic.padEnd(topicWidth)}  ${title}`),
+    ...namesOf(topics.map(({ topic }) => topic)),
     "",
     "Every verb takes --json. NO_COLOR is respected.",
     "State: $PERDURE_HOME, else ~/.local/state/perdure.",
@@ -57,6 +59,10 @@ export function helpOverview({ groups }: HelpTable, topics: readonly HelpTopic[]
     },
     () => text,
   ];
+}
+
+function namesOf(names: readonly string[]): string[] {
+  return wrapped(names.join(", "), HELP_COLUMNS - 2).map((line) => `  ${line}`);
 }
 
 function jsonForm({ summary, usage, details, subcommands, examples, options = {} }: VerbHelp): object {
