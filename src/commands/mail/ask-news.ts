@@ -76,7 +76,7 @@ function newsLine(name: string, asked: AskedWorker): string | null {
   const { state, attention, next, outlook, question, staysDown, isNew } = asked;
   const way = arrow(next);
   if (isNew) return `${name} was never brought up; the question waits for it${way}`;
-  if (staysDown) return `${stuckText(name, state, attention)}${way}`;
+  if (staysDown) return `${staysText(name, state, attention)}${way}`;
   if (state === "blocked") return `${name} is blocked${attention === null ? "" : `: ${attention}`}${way}`;
   if (question === "injected" || question === "read") return `${name} has been told; waiting for its reply`;
   if (question !== "queued" || state === "turning") return null;
@@ -86,7 +86,7 @@ function newsLine(name: string, asked: AskedWorker): string | null {
 }
 
 /** Says why a message to a worker without a process waits for a person. */
-export function stuckText(name: string, state: string, reason: string | null): string {
+export function staysText(name: string, state: string, reason: string | null): string {
   const why = reason === null ? "" : ` (${reason})`;
   return `${name} is ${state}${why} and does not start by itself; the message stays`;
 }

@@ -7,7 +7,7 @@ import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { duration } from "../shared/arguments/parse.ts";
 import { printable } from "../shared/output.ts";
-import { arrow, stuckText } from "./ask-news.ts";
+import { arrow, staysText } from "./ask-news.ts";
 import { attachmentPaths, noteIfOnlyPinned, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const send: Command = {
@@ -70,16 +70,16 @@ export const send: Command = {
     out.result(messages.length === 1 && only ? only : { messages }, () => {
       return messages.map(receiptLine).join("\n");
     });
-    for (const { renamedFrom, to: address, stuck } of messages) {
-      if (stuck) out.note(printable(`${stuckText(address, stuck.state, stuck.reason)}${arrow(stuck.next)}`));
+    for (const { renamedFrom, to: address, need } of messages) {
+      if (need) out.note(printable(`${staysText(address, need.state, need.reason)}${arrow(need.next)}`));
       if (renamedFrom !== null) out.note(`${renamedFrom} is now ${address}`);
     }
   },
 };
 
 /** Says what the message is called, and what will become of it. */
-function receiptLine({ id, to, state, outlook, stuck }: Admitted): string {
-  if (stuck) return `${id}  ${to}  ${state}`;
+function receiptLine({ id, to, state, outlook, need }: Admitted): string {
+  if (need) return `${id}  ${to}  ${state}`;
   return `${id}  ${to}  ${state}${outlook ? `, delivered ${outlook}` : ""}`;
 }
 

@@ -51,7 +51,7 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   const bytes = checkMessageText(draft.body);
   const to = worker ? formatAddress(project.slug, worker.name) : OPERATOR;
   const outlook = worker === null ? null : services.mail.outlookOf(worker.id);
-  const stuck = worker === null || outlook === null ? {} : stuckOf(worker, outlook, to);
+  const need = worker === null || outlook === null ? {} : needOfReader(worker, outlook, to);
   const digest = digestOfMessage({
     id: draft.id,
     from: sender.worker?.id ?? null,
@@ -66,7 +66,7 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   if (known) {
     assertSameMessage(known, digest);
     const uid = messageUid(services, known.id);
-    return { id: known.id, uid, to, state: known.state, seq: known.seq, renamedFrom, again: true, outlook, ...stuck };
+    return { id: known.id, uid, to, state: known.state, seq: known.seq, renamedFrom, again: true, outlook, ...need };
   }
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
   assertSendRate(services, sender);
@@ -99,17 +99,17 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   services.mail.notify(mailboxKey(project.id, worker?.id ?? null));
   if (worker === null) services.mail.notify(OPERATOR_MAIL_KEY);
   const uid = messageUid(services, draft.id);
-  return { id: draft.id, uid, to, state: "queued", seq, renamedFrom, again: false, outlook, ...stuck };
+  return { id: draft.id, uid, to, state: "queued", seq, renamedFrom, again: false, outlook, ...need };
 }
 
 /** Tells what keeps a reader without a process from starting by itself, so that the message would wait for good. */
-function stuckOf({ onHold, unresumable }: Worker, outlook: MailOutlook, address: string): Pick<Admitted, "stuck"> {
+function needOfReader({ onHold, unresumable }: Worker, outlook: MailOutlook, address: string): Pick<Admitted, "need"> {
   if (outlook !== "at its next start" && outlook !== "when a person has looked at it") return {};
   if (onHold === null && unresumable === null) return {};
   const state = unresumable === null ? (onHold?.state ?? "on-hold") : "unresumable";
   const reason = unresumable ?? onHold?.reason ?? "";
   const command = commandForNeed({ state, mode: "tmux", run: null, attention: reason }, address);
-  return { stuck: { state, reason, next: toHint((unresumable === null ? onHold?.next : null) ?? command) } };
+  return { need: { state, reason, next: toHint((unresumable === null ? onHold?.next : null) ?? command) } };
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {

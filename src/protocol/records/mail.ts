@@ -145,7 +145,7 @@ export interface AskedWorker {
 }
 
 /** Says why a message waits for a person: its reader has no process, and gets none by itself. */
-interface StuckReader {
+interface ReaderNeed {
   state: WorkerState;
   reason: string;
   next: Hint;
@@ -166,7 +166,7 @@ export interface Admitted {
   /** The way that it will go; null for the operator's mail. A daemon of an earlier version does not say. */
   outlook?: MailOutlook | null;
   /** Left out where the reader needs nobody first. */
-  stuck?: StuckReader;
+  need?: ReaderNeed;
 }
 
 /** The id of a message can neither be an option nor leave a folder. */

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
+import type { Admitted } from "../../../src/protocol/records/mail.ts";
 import { eventually } from "../../support/check.ts";
 import { fleetHome } from "../../support/fleet-home.ts";
 import { finish, type Finished, type Home } from "../../support/home.ts";
@@ -44,6 +45,8 @@ it("a question and a message to a worker that will not start by itself say so, a
   const sent = await home.perdure(["send", "looper", "x", "--id", "s"]);
   expect(sent).toMatchObject({ code: 0, stdout: "s  api/looper  queued\n" });
   expect(sent.stderr).toMatch(why);
+  const { need } = await home.json<Admitted>(["send", "looper", "x", "--id", "j"]);
+  expect(need).toMatchObject({ state: "crash-looping", next: [{ verb: "logs", args: ["api/looper"] }] });
 });
 
 it("a question that is asked with --json tells nothing beside the answer", async () => {
