@@ -6,7 +6,7 @@ import { attentionItems, type AttentionItem } from "../shared/table/attention-li
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
-import { ownPrefixKey, prefixKey } from "../shared/terminal/leaving-keys.ts";
+import { ownPrefixKey, prefixKey, sessionFolder } from "../shared/terminal/leaving-keys.ts";
 import { hasKeys, isTerminal, printable, type Output } from "../shared/output.ts";
 import { runHere } from "../shared/terminal/run-verb-child.ts";
 import { whereProcess } from "../shared/terminal/where-process.ts";
@@ -38,13 +38,15 @@ export const attach: Command = {
     if (!isTerminal(0)) {
       throw new PerdureError("usage", "attach needs a terminal.", { hint: `perdure logs ${name}` });
     }
-    const { tmux: file, socket, session, pane: id, address } = pane;
+    const { tmux: file, socket, session, window, pane: id, address } = pane;
     const where = values.popup === true ? "popup" : values.window === true ? "window" : "here";
-    const worker = address.slice(address.indexOf("/") + 1);
+    const [project = "", worker = ""] = address.split("/");
     const insideTmux = process.env.TMUX;
     const outerPrefix = insideTmux ? prefixKey(file) : null;
     const prefix = ownPrefixKey(file, socket);
-    const plan = attachPlan({ insideTmux, outerPrefix, prefix, file, socket, session, pane: id, worker, where });
+    const folder = sessionFolder(file, socket, session);
+    const at = { file, socket, session, window, pane: id, folder, project, worker };
+    const plan = attachPlan({ ...at, insideTmux, outerPrefix, prefix, where });
     if (plan.notice !== null) out.note(plan.notice);
     const env = Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !plan.unset.includes(entry[0]),

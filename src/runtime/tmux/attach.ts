@@ -1,7 +1,9 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { commandText, verb } from "../../protocol/hint.ts";
-import { anyShellWords } from "../../util/shell-quote.ts";
+import { anyShellWords, shellWords } from "../../util/shell-quote.ts";
 import { NESTED_PREFIX_OPTION } from "./options.ts";
+import { literal } from "./quote.ts";
+import { PROJECT_OPTION, viewName } from "./views.ts";
 
 export interface AttachRequest {
   /** The caller's TMUX variable, which is set inside any tmux and tells which one. */
@@ -10,10 +12,14 @@ export interface AttachRequest {
   file: string;
   /** The socket of our own server. */
   socket: string;
-  /** The session and the id of the worker's pane, as listed. */
+  /** The session, the window and the id of the worker's pane, as listed. */
   session: string;
+  window: string;
   pane: string;
-  /** The worker's name. */
+  /** The folder in which windows open that a person makes there; null for that of the caller. */
+  folder: string | null;
+  /** The project's slug, and the worker's name. */
+  project: string;
   worker: string;
   /** This terminal; or, inside the caller's own tmux, a popup or a window of that. */
   where: "here" | "popup" | "window";
@@ -35,31 +41,54 @@ export function attachPlan(request: AttachRequest): AttachPlan {
   const { insideTmux, file, socket, where, worker } = request;
   // TMUX is `socket,pid,session`; the path may contain a comma.
   const outerSocket = insideTmux ? insideTmux.replace(/,\d+,\d+$/, "") : null;
-  if (outerSocket === socket)
-    return { argv: [file, "-S", socket, ...showPane(request, "switch-client")], unset: [], notice: null };
+  if (outerSocket === socket) return { argv: [file, "-S", socket, ...switchToPane(request)], unset: [], notice: null };
   if (outerSocket === null && where !== "here") {
     throw new PerdureError("usage", `You are not inside tmux, so no ${where} can be opened.`, {
       hint: verb("attach", worker),
     });
   }
   const keys = outerSocket === null ? [] : nestedPrefixOption(request);
-  const attach = [file, "-u", "-S", socket, ...keys, ...showPane(request, "attach-session")];
-  if (where === "here")
-    return { argv: attach, unset: NESTING_VARIABLES, notice: outerSocket === null ? null : nestedNotice(request) };
-  const inner = `exec ${anyShellWords(["env", ...NESTING_VARIABLES.flatMap((name) => ["-u", name]), ...attach])}`;
+  const attach = (pid: string): string[] => [file, "-u", "-N", "-S", socket, ...keys, ...openView(request, pid)];
+  if (where === "here") {
+    const notice = outerSocket === null ? null : nestedNotice(request);
+    return { argv: attach(String(process.pid)), unset: NESTING_VARIABLES, notice };
+  }
+  // The shell is the program that tmux replaces, and tells its pid.
+  const words = ["env", ...NESTING_VARIABLES.flatMap((name) => ["-u", name]), ...attach(PID_IN_SHELL)];
+  const inner = `exec ${shellWords(words).replaceAll(PID_IN_SHELL, () => `'"$$"'`)}`;
   const open =
     where === "popup"
       ? ["display-popup", "-E", "-w", "90%", "-h", "90%"]
       : ["new-window", "-n", worker.replaceAll("#", "##")];
-  return { argv: [file, ...open, inner], unset: [], notice: null };
+  return { argv: [file, ...open, `exec ${anyShellWords(["sh", "-c", inner])}`], unset: [], notice: null };
 }
+
+/** Stands for the pid of the shell in words that it is yet to read, and makes them quoted. */
+const PID_IN_SHELL = " pid ";
 
 /** tmux refuses to start inside another tmux while these are set. */
 const NESTING_VARIABLES = ["TMUX", "TMUX_PANE"];
 
-/** Selects the pane by its id, wherever it was moved to, and the session by its exact name. */
-function showPane({ session, pane }: AttachRequest, command: string): string[] {
-  return ["select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
+/**
+ * Attaches to a view of the project's session, so that each terminal looks at a window of its own, and shows the pane in it. The
+ * window is selected before, so that no other one gets the size of this terminal. The program that does so, and stays, has this pid.
+ */
+function openView({ session, window, pane, folder, project }: AttachRequest, pid: string): string[] {
+  const view = viewName(session, pid);
+  const inFolder = folder === null ? [] : ["-c", literal(folder)];
+  const commands = [
+    ["new-session", "-A", "-d", "-E", ...inFolder, "-t", `=${session}`, "-s", view],
+    ["set-option", "-t", `=${view}:`, "--", PROJECT_OPTION, project],
+    ["select-window", "-t", `=${view}:${window}`],
+    ["select-pane", "-t", pane],
+    ["attach-session", "-t", `=${view}:`],
+  ];
+  return commands.flatMap((command, index) => (index === 0 ? command : [";", ...command]));
+}
+
+/** Goes to the pane from within our server, which gives the terminal a view there. */
+function switchToPane({ session, window, pane }: AttachRequest): string[] {
+  return ["select-pane", "-t", pane, ";", "switch-client", "-t", `=${session}:${window}`];
 }
 
 /** Sets whether the prefix must be pressed twice: an outer tmux with our prefix takes the first one, a popup takes none. */

@@ -5,8 +5,9 @@ import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
 import { ControlClient, tmuxMessageOf, unansweredError } from "./control-client.ts";
-import { CONTROL_SESSION, essentialOptions, serverEnvironment, serverOptions } from "./options.ts";
+import { essentialOptions, essentialValues, serverEnvironment, serverOptions } from "./options.ts";
 import type { ProcessTable } from "../process/index.ts";
+import { ALL_SESSIONS, CONTROL_SESSION, tidySessions } from "./views.ts";
 import { findElsewhere, serverMark } from "./server-place.ts";
 import { killServer, readCommands, remakeControlSession, startServer } from "./start-server.ts";
 import { anyShellWords } from "../../util/shell-quote.ts";
@@ -137,8 +138,12 @@ export class TmuxConnection {
     });
     if (client === null) return null;
     // The options are set again, because another version of perdure may have started the server.
-    const subscription = ["refresh-client", "-B", `perdure::${this.#options.watch.format}`];
-    await client.send(...serverOptions(this.#environment), subscription);
+    const subscriptions = [
+      ["refresh-client", "-B", `perdure::${this.#options.watch.format}`],
+      ["refresh-client", "-B", `perdure-sessions::${ALL_SESSIONS}`],
+      ["refresh-client", "-B", `perdure-options::${essentialValues()}`],
+    ];
+    await client.send(...serverOptions(this.#environment), ...subscriptions);
     await this.#readUserFile(client);
     client.serverElsewhere = await findElsewhere(client, this.#options.processes);
     if (this.#closed) client.close();
@@ -147,10 +152,15 @@ export class TmuxConnection {
     return client;
   }
 
-  /** Makes the server read the user's own file again where it is another one than was read last, or was changed. */
+  /**
+   * Makes the server read the user's own file again where it is another one than was read last, or was changed; and puts right what
+   * keeps workers alive, which a person undoes who has the server read it by hand.
+   */
   async readChangedUserFile(): Promise<void> {
     const client = await this.find();
-    if (client !== null && markOf(this.#options.userFile()) !== this.#userFileRead) await this.#readUserFile(client);
+    if (client === null) return;
+    if (markOf(this.#options.userFile()) !== this.#userFileRead) await this.#readUserFile(client);
+    else await client.send(...essentialOptions());
   }
 
   /** Has the server read the user's own file last, but for what keeps workers alive. A mistake in it keeps nobody from working. */
@@ -182,8 +192,16 @@ export class TmuxConnection {
 
   /** Reads `%subscription-changed name $0 - - - : value`. */
   #onNotice(line: string): void {
-    const value = /^%subscription-changed perdure \S+ \S+ \S+ \S+ : (.*)$/s.exec(line)?.[1];
-    if (value !== undefined) this.#options.watch.changed(value);
+    const [, name, value = ""] = /^%subscription-changed (\S+) \S+ \S+ \S+ \S+ : (.*)$/s.exec(line) ?? [];
+    if (name === "perdure") this.#options.watch.changed(value);
+    if (name === "perdure-sessions") this.#onNoticed(async (client) => tidySessions(client, value));
+    if (name === "perdure-options") this.#onNoticed(async (client) => client.send(...essentialOptions()));
+  }
+
+  #onNoticed(act: (client: ControlClient) => Promise<unknown>): void {
+    this.find()
+      .then((client) => client && act(client))
+      .catch((error: unknown) => this.#options.log(tmuxMessageOf(error) || String(error)));
   }
 
   #onClientGone(client: ControlClient, why: PerdureError): void {

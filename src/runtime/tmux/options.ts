@@ -2,9 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PANE_COLUMNS, PANE_HISTORY_LINES, PANE_ROWS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
-
-/** The session that the control client attaches to; its pane ended at once. No project's session begins with `_`. */
-export const CONTROL_SESSION = "_perdure";
+import { CONTROL_SESSION, IS_FIRST_OF_GROUP, PROJECT_OPTION, viewHook } from "./views.ts";
 
 /** Dark on yellow, which can be read on any other colour. */
 const HIGHLIGHT = "#[bg=yellow#,fg=black#,bold]";
@@ -24,7 +22,7 @@ export function serverOptions(env: Environment): string[][] {
     ["-g", "set-titles", "off"],
     ["-g", "base-index", "1"],
     ["-g", "status-left-length", "80"],
-    ["-g", "status-left", "#[bold] #{?#{@perdure_project},#{@perdure_project},#{session_name}} #[nobold]"],
+    ["-g", "status-left", `#[bold] #{?#{${PROJECT_OPTION}},#{${PROJECT_OPTION}},#{session_name}} #[nobold]`],
     ["-g", "status-right-length", "80"],
     ["-g", "status-right", `${NEEDED_ANYWHERE} ${PREFIX} w: workers, ${PREFIX} d: leave `],
     ["-g", NEEDED_OPTION, NEEDED_NAMES],
@@ -41,7 +39,7 @@ export function serverOptions(env: Environment): string[][] {
   const choose = ["choose-tree", "-Zw", "-F", TREE, "-f", `#{!=:#{session_name},${CONTROL_SESSION}}`];
   return [
     ...setOptions(options),
-    ...setOptions(ESSENTIAL),
+    ...essentialOptions(),
     ["bind-key", "w", ...choose],
     ["bind-key", "s", ...sessions(choose)],
   ];
@@ -49,7 +47,12 @@ export function serverOptions(env: Environment): string[][] {
 
 /** Returns the options that keep workers alive and found, which are set again after a file of the user's was read. */
 export function essentialOptions(): string[][] {
-  return setOptions(ESSENTIAL);
+  return [...setOptions(ESSENTIAL), viewHook()];
+}
+
+/** The values of these options, in a format: a notice of another value tells that somebody has changed one. */
+export function essentialValues(): string {
+  return ESSENTIAL.map(([, name]) => `#{${name}}`).join(" ");
 }
 
 const ENDED =
@@ -60,7 +63,8 @@ const ESSENTIAL: [scope: string, name: string, value: string][] = [
   ["-s", "exit-empty", "off"],
   ["-s", "exit-unattached", "off"],
   ["-g", "destroy-unattached", "off"],
-  ["-g", "detach-on-destroy", "off"],
+  // A terminal whose session is gone leaves, and does not go on to one that nobody asked for.
+  ["-g", "detach-on-destroy", "on"],
   // Attaching does not change the environment of workers.
   ["-g", "update-environment", ""],
   // Windows keep their numbers, by which they come back in their order.
@@ -92,7 +96,7 @@ const NEEDED_ANYWHERE = `#{?#{m:*!*,#{S:#{W:#{P:#{@perdure_needs}}}}}, ${HIGHLIG
 
 /** The option from which a status line of the user's own tmux takes who needs them: `◆ coder ◆ planner`, or nothing. */
 const NEEDED_OPTION = "@perdure_needed";
-const NEEDED_NAMES = "#{S:#{W:#{P:#{?@perdure_needs,◆ #{?#{@perdure_name},#{@perdure_name},#{window_name}} ,}}}}";
+const NEEDED_NAMES = `#{S:#{?${IS_FIRST_OF_GROUP},#{W:#{P:#{?@perdure_needs,◆ #{?#{@perdure_name},#{@perdure_name},#{window_name}} ,}}},}}`;
 
 /** The name of a window in the line of windows, highlighted and with a mark while somebody is needed there: `2:coder◆`. */
 function windowStatus(flag: string): string {
@@ -101,7 +105,7 @@ function windowStatus(flag: string): string {
 
 /** The line of a session, a window or a pane in the list of workers: its state behind its name. */
 const STATE = "#{?@perdure_state,  #{@perdure_state},}";
-const TREE = `#{?pane_format,#{?@perdure_name,#{@perdure_name},#{window_name}}#{?@perdure_needs,◆,}${STATE},#{?window_format,#{window_name}#{?${NEEDED},◆,}#{?@perdure_group,,${STATE}},#{session_windows} windows#{?session_attached, (attached),}}}`;
+const TREE = `#{?pane_format,#{?@perdure_name,#{@perdure_name},#{window_name}}#{?@perdure_needs,◆,}${STATE},#{?window_format,#{window_name}#{?${NEEDED},◆,}#{?@perdure_group,,${STATE}},#{session_windows} windows#{?#{||:#{session_attached},#{session_group_attached}}, (attached),}}}`;
 
 /** The same list, with sessions alone. */
 function sessions(choose: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 import { constants, hostname } from "node:os";
 import { PANE_TITLE_CHARS_MAX } from "../../limits/index.ts";
 import type { ControlClient } from "./control-client.ts";
+import { IS_FIRST_OF_GROUP, PROJECT_SESSION } from "./views.ts";
 
 export interface Pane {
   /** tmux's own id, such as `%12`, which one server never gives twice. */
@@ -33,7 +34,7 @@ const ROW = [
   "#{pane_dead}",
   "#{pane_dead_status}",
   "#{pane_dead_signal}",
-  "#{q:session_name}",
+  PROJECT_SESSION,
   "#{window_id}",
   "#{window_index}",
   "#{q:window_name}",
@@ -47,7 +48,7 @@ const ROW = [
 const PANE_ROW = ROW.map((field) => `${field}|`).join("");
 
 /** The format of all panes of the server in one text, for a subscription, which covers only one session by itself. */
-export const ALL_PANES = `#{S:#{W:#{P:${PANE_ROW}}}}`;
+export const ALL_PANES = `#{S:#{?${IS_FIRST_OF_GROUP},#{W:#{P:${PANE_ROW}}},}}`;
 
 /** Lists every pane of the server. */
 export async function listPanes(client: ControlClient): Promise<Pane[]> {
@@ -61,7 +62,7 @@ export async function listPanes(client: ControlClient): Promise<Pane[]> {
 
 async function readPanes(client: ControlClient): Promise<{ panes: Pane[]; serverPid: number }> {
   const [rows = [], [pid = ""] = []] = await client.send(
-    ["list-panes", "-a", "-F", PANE_ROW],
+    ["list-panes", "-a", "-F", `#{?${IS_FIRST_OF_GROUP},${PANE_ROW},}`],
     ["display-message", "-p", "#{pid}"],
   );
   return { panes: parsePanes(rows.join("")), serverPid: Number(pid) };

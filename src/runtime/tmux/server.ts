@@ -6,7 +6,7 @@ import { isRefusal, type ControlClient } from "./control-client.ts";
 import { listClients, ringBell, type AttachedClient } from "./clients.ts";
 import type { Tmux } from "./find.ts";
 import { TmuxConnection } from "./connection.ts";
-import { CONTROL_SESSION } from "./options.ts";
+import { CONTROL_SESSION } from "./views.ts";
 import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { pasteTexts, pressEnter, viewPane, type PaneView } from "./paste.ts";
 import { literal } from "./quote.ts";

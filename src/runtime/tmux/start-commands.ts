@@ -3,6 +3,7 @@ import { PANE_COMMAND_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { literal } from "./quote.ts";
 import { shellWords } from "../../util/shell-quote.ts";
+import { PROJECT_OPTION } from "./views.ts";
 
 // The tmux commands that start a worker's process, each as a list of words.
 
@@ -55,7 +56,7 @@ export function newSessionCommands(request: StartRequest, index: number): string
   const move = ["move-window", "-s", `=${session}:`, "-t", `=${session}:${index}`];
   return [
     ["new-session", "-d", "-s", session, ...windowArguments(request)],
-    ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
+    ["set-option", "-t", `=${session}:`, "--", PROJECT_OPTION, request.project],
     // A new session keeps the variables of its first process, but windows that a person opens must not carry our marks.
     ...Object.keys(request.env).map((name) => ["set-environment", "-t", `=${session}`, "-u", name]),
     ...markCommands(request, `=${session}:`),

@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { unansweredError } from "./control-client.ts";
-import { CONTROL_SESSION, serverOptions } from "./options.ts";
+import { serverOptions } from "./options.ts";
+import { CONTROL_SESSION } from "./views.ts";
 
 const exec = promisify(execFile);
 

@@ -12,7 +12,10 @@ const AT: AttachRequest = {
   file: "/usr/bin/tmux",
   socket: "/s/tmux, a b",
   session: "api",
+  window: "@2",
   pane: "%3",
+  folder: null,
+  project: "api",
   worker: "w",
   where: "here",
   prefix: "C-b",
@@ -22,7 +25,7 @@ const AT: AttachRequest = {
 test("attach inside our own server only switches the client, and nests nothing", () => {
   const plan = attachPlan({ ...AT, insideTmux: `${AT.socket},123,0` });
   expect(plan.argv.slice(0, 3)).toEqual([AT.file, "-S", AT.socket]);
-  expect(plan.argv.slice(-3)).toEqual(["switch-client", "-t", "=api:"]);
+  expect(plan.argv.slice(-3)).toEqual(["switch-client", "-t", "=api:@2"]);
   expect(plan).toMatchObject({ unset: [], notice: null });
 });
 
@@ -72,7 +75,7 @@ describe("with a terminal", () => {
   /** The session and the pane that each client but our own shows. */
   const shown = (): string[] =>
     fixture
-      .tmux("list-clients", "-F", "#{client_control_mode} #{session_name} #{pane_id}")
+      .tmux("list-clients", "-F", "#{client_control_mode} #{s/@.*//:session_name} #{pane_id}")
       .split("\n")
       .filter((line) => line.startsWith("0 "))
       .map((line) => line.slice(2));
@@ -86,8 +89,9 @@ describe("with a terminal", () => {
     await Promise.all(["a", "b", "c"].map((name) => server.start(fixture.request(name, SLEEP))));
     await server.start(fixture.request("d", SLEEP, { project: "api2" }));
     const { pane } = await server.start(fixture.request("w", SLEEP, { group: "g" }));
+    const window = fixture.tmux("display-message", "-p", "-t", pane, "#{window_id}");
     await server.start(fixture.request("x", SLEEP, { group: "g" }));
-    request = { ...AT, file: findTmux(process.env.PATH).file, socket: fixture.socket, pane };
+    request = { ...AT, file: findTmux(process.env.PATH).file, socket: fixture.socket, window, pane };
     user("new-session", "-d", "-x", "100", "-y", "30", "exec sleep 1000");
   });
   afterEach(async () => {

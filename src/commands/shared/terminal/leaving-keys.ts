@@ -30,9 +30,15 @@ export function ownPrefixKey(tmux: string, socket: string): string {
 
 /** Returns the prefix key of the tmux around the caller, or of the one that the options name; null if it does not answer. */
 export function prefixKey(tmux: string, options: readonly string[] = []): string | null {
-  const { status, stdout } = spawnSync(tmux, [...options, "show-options", "-gv", "prefix"], {
-    encoding: "utf8",
-    timeout: TMUX_ANSWER_MS,
-  });
+  return answerOf(tmux, [...options, "show-options", "-gv", "prefix"]);
+}
+
+/** Returns the folder in which a session of our server opens windows. */
+export function sessionFolder(tmux: string, socket: string, session: string): string | null {
+  return answerOf(tmux, ["-N", "-S", socket, "display-message", "-p", "-t", `=${session}:`, "#{session_path}"]);
+}
+
+function answerOf(tmux: string, words: readonly string[]): string | null {
+  const { status, stdout } = spawnSync(tmux, words, { encoding: "utf8", timeout: TMUX_ANSWER_MS });
   return status === 0 ? stdout.trim() || null : null;
 }
