@@ -1,9 +1,12 @@
+import { personaInstaller } from "../../support/persona-installer.ts";
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { History } from "../../../src/protocol/records/run.ts";
 import type { WorkerDetail } from "../../../src/protocol/records/worker.ts";
 import { BIN, finish, Home } from "../../support/home.ts";
+
+const installPersona = personaInstaller();
 
 let home: Home;
 beforeEach(() => {
@@ -137,3 +140,11 @@ async function environmentOf(where: Home, args: string[]): Promise<Record<string
     stdout.split("\n").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
   );
 }
+
+test("a second run of a conversation in which nothing was said is not called both again and new", async () => {
+  const { home: of } = installPersona("claude");
+  const first = await of.perdure(["run", "solo", "--", "claude"]);
+  expect(first.stderr).toMatch(/^perdure: api\/solo, new claude conversation/m);
+  const second = await of.perdure(["run", "solo"]);
+  expect(second.stderr).toMatch(/^perdure: api\/solo: claude, new claude conversation/m);
+});
