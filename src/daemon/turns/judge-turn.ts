@@ -12,7 +12,7 @@ export type Judgement =
   | { kind: "answer"; text: string }
   /** No answer can be expected: the messages are dead, with the reason; `onHold` as below. */
   | { kind: "failed"; reason: string; onHold: TurnHold | null }
-  /** The messages wait again; `onHold` until somebody has logged in, or a limit has passed. */
+  /** The messages wait again; `onHold` until somebody has logged in, a limit has passed, or what led it elsewhere is gone. */
   | { kind: "returned"; reason: string; onHold: TurnHold | null }
   /** Somebody has stopped the turn when it had done something already. */
   | { kind: "stopped"; reason: string };
@@ -47,8 +47,8 @@ export function judgeOutcome(
   if (session !== null && turn.session !== "" && session !== turn.session) {
     return failed(`it was in conversation ${session}, and not in its own`);
   }
-  const proof = lastEntryOfRun(services.db, run.id);
-  if (proof?.proved === "false") return failed(`it was in a wrong conversation: ${proof.evidence ?? "no evidence"}`);
+  const elsewhere = wrongConversation(services, run);
+  if (elsewhere !== null) return failed(elsewhere);
   if (outcome.kind === "answer") {
     return outcome.text.trim() === "" ? failed("it ended without an answer") : { kind: "answer", text: outcome.text };
   }
@@ -70,6 +70,13 @@ export function judgeUnfinished(
 ): Judgement {
   const { run, tries } = facts;
   const begun = facts.hasBegun || facts.hasGrown || isLonger(services, facts);
+  const isKilled = exit === null || SIGNALLED.has(exit);
+  const elsewhere = isKilled ? wrongConversation(services, run) : null;
+  // What led it there does so again, and each time a stranger's conversation is told something.
+  if (elsewhere !== null) {
+    const onHold = { reason: elsewhere, needsLogin: false };
+    return { kind: begun ? "failed" : "returned", reason: elsewhere, onHold };
+  }
   // Told before the run is marked as displaced, while its processes live.
   const isTakenOver = services.runs.processesOf(run).length > 0;
   const stopper = run.stoppedBy ?? run.displacedBy ?? (isTakenOver ? "a takeover" : null);
@@ -79,13 +86,17 @@ export function judgeUnfinished(
     // A program that hangs before it shows anything does so again.
     return facts.isLate && tries >= TURN_TRIES_MAX ? failed(`${reason}, ${tries} times`) : returned(reason);
   }
-  const isKilled = exit === null || SIGNALLED.has(exit);
   if (!isKilled) return judgeOutcome(services, facts, said);
   const how = exit === null ? "killed" : `ended by a signal (exit code ${exit})`;
   if (begun) return failed(`it was ${how} after it had begun${lastWords(services, run)}`);
   return tries < TURN_TRIES_MAX
     ? returned(`it was ${how} before it had begun`)
     : failed(`it was ${how} ${tries} times before it had begun`);
+}
+
+function wrongConversation({ db }: TurnServices, { id }: Run): string | null {
+  const proof = lastEntryOfRun(db, id);
+  return proof?.proved === "false" ? `it was in a wrong conversation: ${proof.evidence ?? "no evidence"}` : null;
 }
 
 /** The exit codes of a program that HUP, INT, QUIT, ABRT, KILL, SEGV or TERM has ended. */
