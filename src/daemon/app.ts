@@ -7,6 +7,7 @@ import { detectWrapperForm, type WrapperForm } from "../runtime/wrapper/script.t
 import { isErrno, isQuotaUsedUp, writeFileAtomic } from "../state/files.ts";
 import { readProjectsIndex } from "../state/projects-file.ts";
 import type { StatePaths } from "../state/paths.ts";
+import { recordCopied } from "../store/meta.ts";
 import { checkStore } from "../store/check.ts";
 import { failureError, failureKind, type FailureKind } from "../store/failure.ts";
 import type { Db } from "../store/db.ts";
@@ -67,6 +68,12 @@ export class Daemon {
     const place = new StorePlace(paths.database);
     this.#place = place;
     const highWater = this.#setAsideIfDamaged(db, () => HighWater.open(paths.highWater, db));
+    if (highWater.isCopy) {
+      const at = new Date(recordCopied(db)).toISOString();
+      logLine(
+        `this state folder is a copy, put here after its last change at ${at}: nothing that happened since is in it`,
+      );
+    }
     const listeners = new Set<() => void>([() => highWater.update(db)]);
     let wrapper: WrapperForm | undefined;
     const base: Omit<BaseServices, "environments"> = {

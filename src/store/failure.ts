@@ -34,6 +34,15 @@ export function failureKind(error: unknown): FailureKind | null {
   }
 }
 
+/** Runs a statement that a full disk may refuse: the store can still be read then. */
+export function ignoringDiskFull(statement: () => void): void {
+  try {
+    statement();
+  } catch (error) {
+    if (failureKind(error) !== "disk-full") throw error;
+  }
+}
+
 /** Tells whether the system refused a write, for a reason that the error does not tell. */
 export function isRefusedWrite(error: unknown): boolean {
   return error instanceof Error && "errcode" in error && error.errcode === SQLITE_IOERR_WRITE;

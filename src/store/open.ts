@@ -4,7 +4,7 @@ import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { hintOf, verb } from "../protocol/hint.ts";
 import { Db } from "./db.ts";
-import { failureError, failureKind } from "./failure.ts";
+import { failureError, failureKind, ignoringDiskFull } from "./failure.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -66,15 +66,6 @@ function markInUse(db: Db): boolean {
   const unclean = readMeta(db, "clean") === 0;
   ignoringDiskFull(() => writeMeta(db, "clean", 0));
   return unclean;
-}
-
-/** Runs a statement that a full disk may refuse: the store can still be read then. */
-function ignoringDiskFull(statement: () => void): void {
-  try {
-    statement();
-  } catch (error) {
-    if (failureKind(error) !== "disk-full") throw error;
-  }
 }
 
 export function closeStore(db: Db): void {

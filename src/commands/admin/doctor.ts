@@ -236,6 +236,7 @@ async function daemonFindings(client: Client): Promise<Diagnosis[]> {
   return [
     ...failures.map(({ channel, why, at }) => note("notify", `${channel} at ${at}: ${why}`, "perdure notify test")),
     ...namespaceFindings(status),
+    ...copiedFindings(status),
     status.version === VERSION
       ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)
       : note(
@@ -247,6 +248,13 @@ async function daemonFindings(client: Client): Promise<Diagnosis[]> {
       ? ok("store", `schema ${status.store.schema}, integrity checked in ${check.tookMs} ms`)
       : bad("store", `damaged: ${check.problems.join("; ")}`, "perdure daemon stop, then restore a backup"),
   ];
+}
+
+/** Reports a state folder that was copied: it knows nothing of what happened to the original after that. */
+function copiedFindings({ store: { copiedAt = null } }: DaemonStatus): Diagnosis[] {
+  if (copiedAt === null) return [];
+  const what = `this state folder is a copy as of ${copiedAt}; conversations that were begun after that are not in it`;
+  return [note("state", what, "perdure adopt lists conversations, perdure adopt NAME --conversation ID takes one")];
 }
 
 /** Reports a daemon of another pid namespace: two containers share this state folder. An older daemon does not say. */

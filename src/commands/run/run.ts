@@ -178,9 +178,19 @@ function printStart(
     out.note(printable(`perdure: ${grant.address}${once}: ${command}${folder}${conversation}`));
   } else if (session !== null) out.note(printable(`perdure: ${grant.address}${conversation}${folder}`));
   noteMissing(lacks, environment, out);
+  if (session?.knownUntil !== undefined) noteCopied(grant.name, session.knownUntil, out);
   if (!session?.restored) return;
   const copy = `${session.restored.bytes} bytes${missingIn(session.restored)}`;
   out.note(`perdure: ${session.vendor} had lost the conversation; restored from perdure's copy (${copy})`);
+}
+
+/** Says that the conversation may not be the worker's last one: its state folder was put back from a copy. */
+function noteCopied(name: string, at: string, out: Output): void {
+  out.note(
+    printable(
+      `perdure: this state folder is a copy as of ${at}: if ${name} was in another conversation after that, perdure adopt lists it, and perdure adopt ${name} --conversation ID takes it`,
+    ),
+  );
 }
 
 /** Says which variables the vendor's settings name and the program does not find, now or at later starts. */

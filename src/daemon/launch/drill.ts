@@ -7,6 +7,7 @@ import type { DrillCheck, DrillResult, GoodTranscript, Transcript } from "../../
 import { missingIn, type Restored } from "../../protocol/records/restored.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
+import { unknownSince } from "../../store/meta.ts";
 import { custodyOf, type CustodyCopy } from "../../store/custody.ts";
 import {
   boundConversation,
@@ -188,6 +189,7 @@ async function conversationChecks(
       ? failed("conversation", decision.message, decision.hint)
       : passed("conversation", `${conversationDetail(transcript, copy, probe.restored)}${carried}`),
     ...vendorCheck(services, worker, conversation),
+    ...copiedCheck(services, worker),
     custodyCheck(adapter.storage.noCopyReason, transcript, { exists: copy !== null, intact: probe.hasCopy }),
   ];
 }
@@ -254,6 +256,14 @@ function vendorCheck(services: LaunchServices, worker: Worker, conversation: Con
   if (reason === null || !wasRefusedByVendor(services, worker, conversation)) return [];
   if (!hasVendorWords(reason)) return [warned("vendor", `at the last start ${reason}`)];
   return [failed("vendor", reason, hintOf`see what it says: ${verb("run", worker.name)}; or start over: --fresh`)];
+}
+
+/** A state folder that was put back from a copy may know an earlier conversation of the worker than its last. */
+function copiedCheck({ db }: LaunchServices, worker: Worker): DrillCheck[] {
+  const since = unknownSince(db, worker, null);
+  if (since === null) return [];
+  const at = new Date(since).toISOString();
+  return [warned("state", `this state folder is a copy as of ${at}; what the worker did since is not in it`)];
 }
 
 /** Tells whether the vendor's program itself refused the last start, although nothing is wrong as far as can be seen. */

@@ -20,6 +20,7 @@ import {
   wasCleared,
 } from "../conversations/binding/bindings.ts";
 import { isOfOtherNamespace } from "../runs/elsewhere.ts";
+import { unknownSince } from "../../store/meta.ts";
 import type { ConversationProbe } from "./probe-binding.ts";
 import type { LaunchServices } from "./services.ts";
 import { locationOf } from "../conversations/probe/probe.ts";
@@ -67,7 +68,11 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     if (probe.transcript?.state === "good") recordTranscript(services, bound, probe.transcript);
     if (probe.split !== null) acceptSplit(services, worker, run, bound, probe.split);
     const order = enterAndOrder(services, { ...request, firstTurnPending: decision.firstTurnPending }, bound, "resume");
-    if (order.session) order.session.restored = probe.restored;
+    if (order.session) {
+      order.session.restored = probe.restored;
+      const since = unknownSince(services.db, worker, run);
+      if (since !== null) order.session.knownUntil = new Date(since).toISOString();
+    }
     return { launch: order, mint: null };
   }
   if (

@@ -63,6 +63,8 @@ export interface DaemonStatus {
     check: "pending" | "ok" | "not-needed";
     /** The workers that the backup with which the daemon was started has taken back to an earlier time; null if none has. */
     ranSinceBackup: string[] | null;
+    /** The time of the last change before the store was put in its place as a copy; null if it never was. An older daemon does not say. */
+    copiedAt?: string | null;
   };
 }
 

@@ -30,6 +30,15 @@ export interface ClaimGrant {
   socket: string;
 }
 
+interface LaunchedSession {
+  vendor: string;
+  id: string;
+  step: LaunchStep;
+  restored: Restored | null;
+  /** The store is a copy as of this time, and the worker may have run since; absent where it is not. */
+  knownUntil?: string;
+}
+
 /** The start that the daemon decided on, carried out by whoever claimed. */
 export interface LaunchOrder {
   command: string[];
@@ -49,7 +58,7 @@ export interface LaunchOrder {
   }[];
   /** A free port is wanted in the command and in the files. */
   freePort: boolean;
-  session: { vendor: string; id: string; step: LaunchStep; restored: Restored | null } | null;
+  session: LaunchedSession | null;
   /** The text that tells the agent of itself and its peers at its start; a daemon of an earlier version does not say. */
   introduction?: string | null;
   /**

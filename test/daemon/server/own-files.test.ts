@@ -169,7 +169,7 @@ test("B4: projects.json, daemon.json and the log are made again", async () => {
   await eventually("projects.json", () => existsSync(join(home.state, "projects.json")));
   expect(await send(home, "second")).toBe(0);
   expect(existsSync(join(home.state, "logs", "daemon.log"))).toBe(true);
-  expect(Number(readFileSync(join(home.state, "high-water"), "utf8"))).toBeGreaterThan(0);
+  expect(parseInt(readFileSync(join(home.state, "high-water"), "utf8"), 10)).toBeGreaterThan(0);
 });
 
 test("B4: a daemon.json that could not be written is written once it can be", async () => {

@@ -3,12 +3,13 @@ import type { CallParams, CallResults } from "../../../protocol/calls/index.ts";
 import { PerdureError } from "../../../protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../../protocol/version.ts";
 import { checkStore } from "../../../store/check.ts";
-import { storeUid } from "../../../store/meta.ts";
+import { copiedAtMs, storeUid } from "../../../store/meta.ts";
 import { schemaVersion } from "../../../store/migrate.ts";
 import type { CallContext } from "../context.ts";
 
 export async function statusCall(_params: CallParams<"status">, context: CallContext): Promise<CallResults["status"]> {
   const { services } = context;
+  const copiedAt = copiedAtMs(services.db);
   const { connections, startedAtMs, storeCheck, ranSinceBackup } = context.stats();
   return {
     running: true,
@@ -29,6 +30,7 @@ export async function statusCall(_params: CallParams<"status">, context: CallCon
       sqlite: process.versions.sqlite ?? "unknown",
       check: storeCheck,
       ranSinceBackup,
+      copiedAt: copiedAt === null ? null : new Date(copiedAt).toISOString(),
     },
   };
 }
