@@ -1,7 +1,7 @@
 import type { Need } from "../../core/notices.ts";
 import { PANE_WORDS_CHARS_MAX } from "../../limits/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
-import { hintText, toHint, verb, type HintLike } from "../../protocol/hint.ts";
+import { commandText, hintText, toHint, verb, type HintLike } from "../../protocol/hint.ts";
 import { commandForNeed, isNeed, type NoticeRecord } from "../../protocol/records/needs.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { messageBySeq } from "../../store/messages.ts";
@@ -26,10 +26,13 @@ export function needOf({ state, attention }: Pick<WorkerSummary, "state" | "atte
   return isNeed(state) ? { kind: state, reason: attention } : null;
 }
 
-/** Writes what stands below the last screen of a worker that has ended and needs somebody; empty for any other one. */
+/** Writes what stands below the last screen of a worker that has ended: what brings it back; empty for one that lives. */
 export function wordsBelow(worker: WorkerSummary, need: Need | null): string {
-  if (need === null || worker.run !== null) return "";
+  if (worker.run !== null) return "";
   const { address, state, attention } = worker;
+  if (state === "backing-off") return "backing-off: it is started again by itself";
+  if (state === "stopped") return `→ ${commandText(verb("up", address))}`;
+  if (need === null) return "";
   const hint = hintText(toHint(worker.next ?? commandForNeed(worker, address)));
   const words = [state, attention === null ? "" : `: ${attention}`, hint === null ? "" : ` → ${hint}`].join("");
   return words.replaceAll(/[\p{Cc}\s]+/gu, " ").slice(0, PANE_WORDS_CHARS_MAX);

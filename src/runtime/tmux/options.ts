@@ -88,7 +88,7 @@ const PREFIX = `#{?#{&&:#{m/r:^(tmux|screen),#{client_termname}},#{==:#{${NESTED
 /** Whether a worker in one of the window's panes needs somebody; `@perdure_needs` is `!` then. */
 const NEEDED = "#{m:*!*,#{P:#{@perdure_needs}}}";
 
-/** The border of a pane: the worker's name in a group, and what is said of a worker that has ended and needs somebody. */
+/** The border of a pane: the worker's name in a group, and what is said of a worker that has ended. */
 const PANE_BORDER = ` #{?#{@perdure_name},#{@perdure_name},#{window_name}}#{?@perdure_needs,◆,}#{?@perdure_says, #{@perdure_says},} `;
 
 /** Says on the right that somebody is needed, in whatever project. */

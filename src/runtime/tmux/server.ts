@@ -218,7 +218,7 @@ export class TmuxServer {
 export interface PaneMark {
   state: string;
   needsSomebody: boolean;
-  /** The words below the last screen of a worker that has ended and needs somebody; empty for nothing. */
+  /** The words below the last screen of a worker that has ended; empty for nothing. */
   says: string;
 }
 
