@@ -1,12 +1,19 @@
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord } from "../../protocol/records/fleet.ts";
 import { attachPlan } from "../../runtime/tmux/attach.ts";
+import { verb } from "../../protocol/hint.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { attentionItems, type AttentionItem } from "../shared/table/attention-list.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
-import { ownPrefixKey, prefixKey, sessionFolder } from "../shared/terminal/leaving-keys.ts";
+import {
+  hasTerminalAround,
+  ownPrefixKey,
+  prefixKey,
+  sessionFolder,
+  windowOpenedFor,
+} from "../shared/terminal/leaving-keys.ts";
 import { hasKeys, isTerminal, printable, type Output } from "../shared/output.ts";
 import { runHere } from "../shared/terminal/run-verb-child.ts";
 import { whereProcess } from "../shared/terminal/where-process.ts";
@@ -47,12 +54,19 @@ export const attach: Command = {
     const folder = sessionFolder(file, socket, session);
     const at = { file, socket, session, window, pane: id, folder, project, worker };
     const plan = attachPlan({ ...at, insideTmux, outerPrefix, prefix, where });
+    if (where === "popup" && insideTmux && !plan.isOurs && !hasTerminalAround(file)) {
+      throw new PerdureError("usage", "No terminal is attached to your tmux, so no popup can be opened.", {
+        hint: verb("attach", worker, "--window"),
+      });
+    }
+    const opened = where === "window" && !plan.isOurs ? windowOpenedFor(file, address) : null;
+    const argv = opened === null ? plan.argv : [file, "select-window", "-t", opened];
     if (plan.notice !== null) out.note(plan.notice);
     const env = Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !plan.unset.includes(entry[0]),
     );
     if (process.execve === undefined) throw new Error("this Node has no process.execve");
-    process.execve(file, plan.argv, Object.fromEntries(env));
+    process.execve(file, argv, Object.fromEntries(env));
   },
 };
 

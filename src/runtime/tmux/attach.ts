@@ -34,6 +34,8 @@ export interface AttachPlan {
   unset: string[];
   /** A notice that is printed before the program starts. */
   notice: string | null;
+  /** Whether the caller is inside our own server, where no window or popup of another one is opened. */
+  isOurs: boolean;
 }
 
 /** Plans the command of `attach` for a caller at a plain terminal, in our own server, or in another tmux. */
@@ -41,7 +43,8 @@ export function attachPlan(request: AttachRequest): AttachPlan {
   const { insideTmux, file, socket, where, worker } = request;
   // TMUX is `socket,pid,session`; the path may contain a comma.
   const outerSocket = insideTmux ? insideTmux.replace(/,\d+,\d+$/, "") : null;
-  if (outerSocket === socket) return { argv: [file, "-S", socket, ...switchToPane(request)], unset: [], notice: null };
+  if (outerSocket === socket)
+    return { argv: [file, "-S", socket, ...switchToPane(request)], unset: [], notice: null, isOurs: true };
   if (outerSocket === null && where !== "here") {
     throw new PerdureError("usage", `You are not inside tmux, so no ${where} can be opened.`, {
       hint: verb("attach", worker),
@@ -51,7 +54,7 @@ export function attachPlan(request: AttachRequest): AttachPlan {
   const attach = (pid: string): string[] => [file, "-u", "-N", "-S", socket, ...keys, ...openView(request, pid)];
   if (where === "here") {
     const notice = outerSocket === null ? null : nestedNotice(request);
-    return { argv: attach(String(process.pid)), unset: NESTING_VARIABLES, notice };
+    return { argv: attach(String(process.pid)), unset: NESTING_VARIABLES, notice, isOurs: false };
   }
   // The shell is the program that tmux replaces, and tells its pid.
   const words = ["env", ...NESTING_VARIABLES.flatMap((name) => ["-u", name]), ...attach(PID_IN_SHELL)];
@@ -60,8 +63,17 @@ export function attachPlan(request: AttachRequest): AttachPlan {
     where === "popup"
       ? ["display-popup", "-E", "-w", "90%", "-h", "90%"]
       : ["new-window", "-n", worker.replaceAll("#", "##")];
-  return { argv: [file, ...open, `exec ${anyShellWords(["sh", "-c", inner])}`], unset: [], notice: null };
+  const mark = where === "window" ? [";", "set-option", "-w", WINDOW_OPTION, `${request.project}/${worker}`] : [];
+  return {
+    argv: [file, ...open, `exec ${anyShellWords(["sh", "-c", inner])}`, ...mark],
+    unset: [],
+    notice: null,
+    isOurs: false,
+  };
 }
+
+/** The option of a window of the user's own tmux with the address of the worker for which it was opened. */
+export const WINDOW_OPTION = "@perdure_attached";
 
 /** Stands for the pid of the shell in words that it is yet to read, and makes them quoted. */
 const PID_IN_SHELL = " pid ";

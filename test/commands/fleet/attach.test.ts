@@ -38,6 +38,12 @@ it("attach inside another tmux nests and says so first; --window opens a window 
   const opened = await windows();
   await (await tmux.pane([BIN, "attach", "coder", "--window"])).ended();
   expect(await windows()).toBe(opened + 2);
+  // Once more goes to that window; a popup needs a terminal to be drawn on.
+  await (await tmux.pane([BIN, "attach", "coder", "--window"])).ended();
+  expect(await windows()).toBe(opened + 3);
+  expect((await tmux.do("display-message", "-p", "-t", "test:", "#{window_name}")).trim()).toBe("coder");
+  const popup = await tmux.pane([BIN, "attach", "coder", "--popup"]);
+  await popup.shows(/No terminal is attached to your tmux, so no popup can be opened\.[^]*--window/);
 });
 
 it("a prefix of one's own counts from the next attach on, and every hint has it", async () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { TMUX_ANSWER_MS } from "../../../limits/index.ts";
-import { keyText } from "../../../runtime/tmux/attach.ts";
+import { keyText, WINDOW_OPTION } from "../../../runtime/tmux/attach.ts";
 import { statePaths } from "../../../state/paths.ts";
 
 /**
@@ -36,6 +36,22 @@ export function prefixKey(tmux: string, options: readonly string[] = []): string
 /** Returns the folder in which a session of our server opens windows. */
 export function sessionFolder(tmux: string, socket: string, session: string): string | null {
   return answerOf(tmux, ["-N", "-S", socket, "display-message", "-p", "-t", `=${session}:`, "#{session_path}"]);
+}
+
+/** Returns the window of the tmux around the caller that was opened for a worker and still shows it; null for none. */
+export function windowOpenedFor(tmux: string, address: string): string | null {
+  const rows = answerOf(tmux, ["list-windows", "-F", `#{window_id} #{pane_dead} #{${WINDOW_OPTION}}`]) ?? "";
+  return (
+    rows
+      .split("\n")
+      .find((row) => row.endsWith(` 0 ${address}`))
+      ?.split(" ")[0] ?? null
+  );
+}
+
+/** Whether a terminal is attached to the session of the caller's own tmux, so that a popup can be drawn there. */
+export function hasTerminalAround(tmux: string): boolean {
+  return answerOf(tmux, ["list-clients", "-F", "#{client_name}"]) !== null;
 }
 
 function answerOf(tmux: string, words: readonly string[]): string | null {
