@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { printError, printJson } from "./print.ts";
 
 /** The words in a prompt with which tests make a turn go badly, or slowly: `[[sleep 500]] [[kill]]`. */
 const ORDER = /\[\[([a-z-]+)(?: ([^\]]*))?\]\]/g;
+
+const HOLD_LOOK_MS = 20;
 
 /** The things that a turn does before the agent answers; only for tests of what becomes of such turns. */
 export interface TurnOrders {
@@ -23,6 +26,7 @@ export const TURN_ORDERS: TurnOrders = {
     let answer: string | null = null;
     for (const [word, argument] of ordersIn(prompt)) {
       if (word === "sleep") await sleep(Number(argument));
+      if (word === "hold") await thereIs(argument);
       if (word === "kill") await killed();
       if (word === "tool") printJson({ type: "tool", name: argument });
       if (word === "pass") await pass(argument);
@@ -39,6 +43,11 @@ export const TURN_ORDERS: TurnOrders = {
 
 function ordersIn(prompt: string): [word: string, argument: string][] {
   return [...prompt.matchAll(ORDER)].map(([, word = "", argument = ""]) => [word, argument]);
+}
+
+/** Waits until somebody has made the file: `[[hold FILE]]`. */
+async function thereIs(file: string): Promise<void> {
+  while (!existsSync(file)) await sleep(HOLD_LOOK_MS);
 }
 
 /** Writes the same order to another worker, as the agent's own shell would: `[[pass NAME PERDURE]]`. */

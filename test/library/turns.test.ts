@@ -197,12 +197,15 @@ it("an asker is told that the turn goes on when a new daemon has taken it up", a
   await home.up();
   await home.untilAsleep("agent");
   const progress: AskProgress[] = [];
-  const asked = perdure.ask("agent", "[[tool Bash]] [[sleep 2000]] [[say after all]]", {
+  const { hold, open } = home.gate();
+  const asked = perdure.ask("agent", `[[tool Bash]] ${hold} [[say after all]]`, {
     onProgress: (each) => void (each.kind !== "worker" && progress.push(each)),
   });
   await expect.poll(() => progress.map(({ kind }) => kind)).toContain("tool");
   const before = progress.length;
   await home.killDaemon();
+  await expect.poll(() => progress.length, { timeout: 20_000 }).toBeGreaterThan(before);
+  open();
   expect((await asked).body).toBe("after all");
   const [, started] = progress;
   expect(progress[before]).toEqual(started);

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { MailStep, MessageRecord } from "../../src/protocol/records/mail.ts";
 import type { History } from "../../src/protocol/records/run.ts";
 import { eventually } from "./check.ts";
@@ -6,8 +8,16 @@ import type { Finished } from "./home.ts";
 
 /** A home whose workers have no process between messages. The built-in agent does what words in its mail say: `[[sleep 500]]`. */
 export class TurnHome extends FleetHome {
+  #gates = 0;
+
   constructor(workers: string, env: Record<string, string> = {}) {
     super(`[defaults]\nvendor = "scripted"\nmode = "turn"\nargs = ["--script", "obeys-mail"]\n${workers}`, env);
+  }
+
+  /** An order at which a turn goes on until `open` is called. */
+  gate(): { hold: string; open: () => void } {
+    const file = join(this.dir, `gate-${++this.#gates}`);
+    return { hold: `[[hold ${file}]]`, open: () => writeFileSync(file, "") };
   }
 
   ask(name: string, text: string, ...args: string[]): Promise<Finished> {

@@ -114,9 +114,11 @@ test("count starts that nobody asked for, how runs ended, and what is offered in
     await fleet.until("crasher", ({ state, session }) => state === "idle" && session?.proved === true);
     await fleet.type("crasher", "/crash 3");
     await fleet.until("crasher", ({ state, generation }) => state === "idle" && generation === 2);
-    const asked = fleet.ask("turner", "[[sleep 2500]] hello");
+    const { hold, open } = fleet.gate();
+    const asked = fleet.ask("turner", `${hold} hello`);
     await fleet.untilTurning("turner");
     const { stdout } = await fleet.perdure(["metrics"]);
+    open();
     const families = parse(stdout);
     expect(figure(families, "perdure_restarts_total")).toBe(1);
     expect(figure(families, "perdure_run_ends_total", 'reason="exited"')).toBe(1);

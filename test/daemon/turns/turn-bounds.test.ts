@@ -115,10 +115,12 @@ test("`up` with other arguments counts from the next turn on, though a turn goes
     (await home.json<{ command: string[] }>(["show", "w"])).command.slice(1);
   workers(args(""));
   await home.up();
-  const asked = home.ask("w", "[[sleep 1000]] one");
+  const { hold, open } = home.gate();
+  const asked = home.ask("w", `${hold} one`);
   await home.untilTurning("w");
   workers(args(', "--unasked"'));
   await home.up();
+  open();
   expect((await asked).code).toBe(0);
   expect(await command()).toEqual(["--script", "obeys-mail", "--unasked"]);
   await home.untilAsleep("w");
@@ -164,13 +166,15 @@ test("mail that waits is kept while a worker of turns becomes one in a pane, and
 test("made one in a pane while a turn goes on, a worker is started there when the turn has ended", async () => {
   workers("[workers.w]\n");
   await home.up();
-  const asked = home.ask("w", "[[sleep 700]] one");
+  const { hold, open } = home.gate();
+  const asked = home.ask("w", `${hold} one`);
   await home.untilTurning("w");
   home.write('[workers.w]\nvendor = "scripted"\nargs = ["--script", "obeys-mail"]\n');
   expect((await home.up()).workers[0]).toMatchObject({
     outcome: "running",
     reason: "in a turn; it is started in a pane once that has ended",
   });
+  open();
   expect((await asked).code).toBe(0);
   expect(await home.until("w", ({ state }) => state === "idle")).toMatchObject({ mode: "tmux" });
 });
@@ -210,11 +214,13 @@ test("what keeps a turn from beginning is told with its mail kept, and mail is a
 test("the agent's own telemetry says which worker and run it is of, behind what the user has set", async () => {
   workers('[workers.w]\nenv = { OTEL_RESOURCE_ATTRIBUTES = "team=a" }\n');
   await home.up();
-  const asked = home.ask("w", "[[sleep 500]] one");
+  const { hold, open } = home.gate();
+  const asked = home.ask("w", `${hold} one`);
   const run = await home.untilTurning("w");
   const table = processTable();
   const values = home.processesOf(run).map(({ pid }) => table.variable(pid, "OTEL_RESOURCE_ATTRIBUTES"));
   expect(values).toContain(`team=a,perdure.worker=api/w,perdure.run=${run}`);
+  open();
   expect((await asked).code).toBe(0);
 });
 
@@ -224,10 +230,12 @@ test("`logs -f` shows each step of a turn once, when it is made, and then of the
   const followed = home.spawn(["logs", "w", "-f"]);
   let shown = "";
   followed.stdout?.setEncoding("utf8").on("data", (text: string) => (shown += text));
-  const asked = home.ask("w", "[[tool One]] [[sleep 4000]] [[tool Two]] [[say the end]]", "--id", "log-1");
+  const { hold, open } = home.gate();
+  const asked = home.ask("w", `[[tool One]] ${hold} [[tool Two]] [[say the end]]`, "--id", "log-1");
   await eventually("the first step", () => shown.includes("· One\n"));
   expect((await home.logs("w")).stdout).toMatch(/^← log-1 from operator\n· One\n… the turn goes on\n$/);
   expect(shown).not.toContain("· Two");
+  open();
   expect((await asked).code).toBe(0);
   for (const id of ["log-2", "log-3", "log-4"]) await home.ask("w", `[[say ${id}]]`, "--id", id);
   const short = ["log-2", "log-3", "log-4"].map((id) => `← ${id} from operator\n${id}\nanswered\n`).join("");
@@ -280,9 +288,11 @@ test("`ls` shows who sleeps, who is in a turn and for how long, and how the last
   workers("[workers.w]\n");
   await home.up();
   expect((await home.perdure(["ls"])).stdout).toMatch(/^w .* asleep /m);
-  const asked = home.ask("w", "[[sleep 1500]] [[say yes]]", "--id", "shown-1");
+  const { hold, open } = home.gate();
+  const asked = home.ask("w", `${hold} [[say yes]]`, "--id", "shown-1");
   await home.untilTurning("w");
   expect((await home.perdure(["ls"])).stdout).toMatch(/^w .* turning .* answers shown-1, for \d+ s$/m);
+  open();
   expect((await asked).code).toBe(0);
   await home.untilAsleep("w");
   expect((await home.perdure(["ls"])).stdout).toMatch(/^w .* asleep .* last turn answered in \d+ s, \d+s ago$/m);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { UpItem } from "../../../src/protocol/records/fleet.ts";
 import { eventually } from "../../support/check.ts";
@@ -170,26 +171,33 @@ describe("a worker of turns", () => {
   });
 
   test("answers an asker that was killed meanwhile by mail", async () => {
-    const asker = home.spawn(["ask", "w-11", "[[sleep 700]] [[say late]] hello", "--id", "orphan-11"]);
+    const { hold, open } = home.gate();
+    const asker = home.spawn(["ask", "w-11", `${hold} [[say late]] hello`, "--id", "orphan-11"]);
     await home.untilTurning("w-11");
     asker.kill("SIGKILL");
+    await once(asker, "exit");
+    open();
     await home.untilState("orphan-11", "answered");
     const { messages } = await home.json<{ messages: { body: string; replyTo: string }[] }>(["inbox", "--peek"]);
     expect(messages.find(({ replyTo }) => replyTo === "orphan-11")?.body).toBe("late");
   });
 
   test("refuses a start by hand while it goes on, and says for how long it has", async () => {
-    const asked = home.ask("w-12", "[[sleep 1500]] hello");
+    const { hold, open } = home.gate();
+    const asked = home.ask("w-12", `${hold} hello`);
     await home.untilTurning("w-12");
     const byHand = await home.perdure(["run", "w-12"]);
     expect(byHand).toMatchObject({ code: 4, stderr: expect.stringMatching(/w-12 is in a turn, for \d+ s/) as string });
+    open();
     expect((await asked).code).toBe(0);
   });
 
   test("goes on when the daemon is killed, and the next daemon sends its answer, once", async () => {
-    const asked = home.ask("w-13", "[[sleep 1000]] hello", "--id", "daemon-13");
+    const { hold, open } = home.gate();
+    const asked = home.ask("w-13", `${hold} hello`, "--id", "daemon-13");
     await home.untilTurning("w-13");
     await home.killDaemon();
+    open();
     expect((await asked).code).toBe(0);
     await home.untilAsleep("w-13");
     expect(await home.told("w-13")).toHaveLength(1);
@@ -197,9 +205,11 @@ describe("a worker of turns", () => {
   });
 
   test("that ended while there was no daemon is answered by the next one", async () => {
-    await home.perdure(["send", "w-14", "[[sleep 2500]] hello", "--expects-reply", "--id", "alone-14"]);
+    const { hold, open } = home.gate();
+    await home.perdure(["send", "w-14", `${hold} hello`, "--expects-reply", "--id", "alone-14"]);
     const run = await home.untilTurning("w-14");
     await home.killDaemon();
+    open();
     await eventually("the turn to end by itself", () => home.processesOf(run).length === 0);
     expect(await home.stateOf("alone-14")).toBe("answered");
     expect((await home.message("alone-14")).reply?.body).toContain("turns=1");
