@@ -113,7 +113,7 @@ function checkUserConfig(): Diagnosis[] {
     return [
       ...(found !== null && "missing" in found ? [note("notify", found.missing, `edit command in ${file}`)] : []),
       ...(conf !== undefined && !existsSync(resolve(homeDir(process.env), conf))
-        ? [note("tmux", `${conf}, the conf of [tmux], does not exist`, `edit ${file}`)]
+        ? [bad("tmux", `${conf}, the conf of [tmux], does not exist`, `edit ${file}`)]
         : []),
     ];
   } catch (thrown) {

@@ -61,6 +61,7 @@ export const attach: Command = {
     }
     const opened = where === "window" && !plan.isOurs ? windowOpenedFor(file, address) : null;
     const argv = opened === null ? plan.argv : [file, "select-window", "-t", opened];
+    if (pane.problem !== undefined) out.note(pane.problem);
     if (plan.notice !== null) out.note(plan.notice);
     const env = Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !plan.unset.includes(entry[0]),

@@ -23,6 +23,8 @@ export class TmuxHandle {
   #server: TmuxServer | null = null;
   #program: string | null = null;
   #hadSocket = false;
+  /** Why the user's own file of tmux commands cannot be read. */
+  #unreadable: string | null = null;
   #users = 0;
   #ending: Promise<void> | null = null;
   #listing: Promise<Pane[]> | null = null;
@@ -46,7 +48,13 @@ export class TmuxHandle {
     const tmux = findTmux(PATH);
     this.#program = tmux.file;
     const { paths, log, processes } = this.#services;
-    const userFile = (): string | null => userTmuxFile(log);
+    const userFile = (): string | null => {
+      this.#unreadable = null;
+      return userTmuxFile((line) => {
+        this.#unreadable = line;
+        log(line);
+      });
+    };
     this.#server = new TmuxServer({ socket: paths.tmux, tmux, environment, log, processes, userFile });
     this.#onServer(this.#server);
     return this.#server;
@@ -131,6 +139,12 @@ export class TmuxHandle {
   /** Removes the pane if it still belongs to that run: another server gives the same numbers again. */
   async removePane({ id, run }: Pane): Promise<void> {
     await this.#removing.run(async () => this.existingServer()?.removePane(id, run ?? undefined));
+  }
+
+  /** Has the server read the user's own file of tmux commands as it is now; returns what is wrong with it. */
+  async readUserFile(server: TmuxServer): Promise<string | null> {
+    const problem = await server.readChangedUserFile();
+    return this.#unreadable ?? (problem === null ? null : `[tmux] conf: ${problem}`);
   }
 
   /** Returns the path of tmux. */

@@ -42,6 +42,8 @@ export interface PaneRecord {
   session: string;
   window: string;
   pane: string;
+  /** What is wrong with the user's own file of tmux commands; left out where nothing is. */
+  problem?: string;
 }
 
 export interface ScreenRecord {

@@ -38,6 +38,7 @@ export class TmuxConnection {
   #closed = false;
   /** The mark of the user's own file as it was read last. */
   #userFileRead = "";
+  #userFileProblem: string | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -154,24 +155,27 @@ export class TmuxConnection {
 
   /**
    * Makes the server read the user's own file again where it is another one than was read last, or was changed; and puts right what
-   * keeps workers alive, which a person undoes who has the server read it by hand.
+   * keeps workers alive, which a person undoes who has the server read it by hand. Returns tmux's own words about a mistake in it.
    */
-  async readChangedUserFile(): Promise<void> {
+  async readChangedUserFile(): Promise<string | null> {
     const client = await this.find();
-    if (client === null) return;
+    if (client === null) return null;
     if (markOf(this.#options.userFile()) !== this.#userFileRead) await this.#readUserFile(client);
     else await client.send(...essentialOptions());
+    return this.#userFileProblem;
   }
 
   /** Has the server read the user's own file last, but for what keeps workers alive. A mistake in it keeps nobody from working. */
   async #readUserFile(client: ControlClient): Promise<void> {
     const file = this.#options.userFile();
     this.#userFileRead = markOf(file);
+    this.#userFileProblem = null;
     if (file === null) return;
     try {
       await readCommands({ ...this.#options, environment: this.#environment }, file);
     } catch (error) {
-      this.#options.log(`[tmux] conf: ${tmuxMessageOf(error) || String(error)}`);
+      this.#userFileProblem = tmuxMessageOf(error) || String(error);
+      this.#options.log(`[tmux] conf: ${this.#userFileProblem}`);
     }
     await client.send(...essentialOptions());
   }

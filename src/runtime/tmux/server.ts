@@ -178,9 +178,9 @@ export class TmuxServer {
     this.#paneListeners.push(listener);
   }
 
-  /** Makes the server read the user's own file of tmux commands again, if it was changed since. */
-  async readChangedUserFile(): Promise<void> {
-    await this.#connection.readChangedUserFile();
+  /** Makes the server read the user's own file of tmux commands again, if it was changed since; returns what is wrong with it. */
+  async readChangedUserFile(): Promise<string | null> {
+    return this.#connection.readChangedUserFile();
   }
 
   /** Kills the server with everything in it. */

@@ -42,7 +42,7 @@ it("attach inside another tmux nests and says so first; --window opens a window 
   await (await tmux.pane([BIN, "attach", "coder", "--window"])).ended();
   expect(await windows()).toBe(opened + 3);
   expect((await tmux.do("display-message", "-p", "-t", "test:", "#{window_name}")).trim()).toBe("coder");
-  const popup = await tmux.pane([BIN, "attach", "coder", "--popup"]);
+  const popup = await tmux.pane(["sh", "-c", `${BIN} attach coder --popup; sleep 60`]);
   await popup.shows(/No terminal is attached to your tmux, so no popup can be opened\.[^]*--window/);
 });
 
@@ -133,4 +133,24 @@ it("attach of a worker in a terminal of its own says in which window of tmux tha
     code: 4,
     stderr: expect.stringMatching(/solo runs in a terminal of its own \(tmux \S+:\d+\.\d+, pid \d+\)/),
   });
+});
+
+it("a mistake in one's own conf is told when one leaves, and a file that is not there", async () => {
+  const fleet = fleetHome(ONE);
+  mkdirSync(join(fleet.dir, ".config/perdure"), { recursive: true });
+  writeFileSync(join(fleet.dir, ".config/perdure/config.toml"), `[tmux]\nconf = "~/mine.conf"\n`);
+  await fleet.up();
+  await fleet.untilIdle();
+  const tmux = await Tmux.start(fleet);
+  onTestFinished(() => tmux.stop());
+  const told = async (wanted: RegExp): Promise<void> => {
+    const command = `env -u TMUX -u TMUX_PANE ${BIN} attach coder 2>told; cat told; sleep 60`;
+    const pane = await tmux.pane(["sh", "-c", command]);
+    await pane.shows(/C-b d: leave/);
+    await pane.keys("C-b", "d");
+    await pane.shows(wanted);
+  };
+  await told(/mine\.conf does not exist/);
+  writeFileSync(join(fleet.dir, "mine.conf"), "set -g no-such-option 1\n");
+  await told(/no-such-option/);
 });

@@ -21,7 +21,7 @@ export async function findPaneCall(params: CallParams<"findPane">, { services }:
   if (!tmux || !pane) throw noPaneError(services, found);
   const { session, window, id } = pane;
   // Whoever is about to look at a terminal wants their own keys as they are now.
-  await tmux.readChangedUserFile();
+  const problem = await services.fleet.tmux.readUserFile(tmux);
   const run = services.fleet.liveRun(found.worker.id);
   if (run) await resumeIfSuspended(services, services.fleet.tmux, run);
   return {
@@ -31,6 +31,7 @@ export async function findPaneCall(params: CallParams<"findPane">, { services }:
     session,
     window,
     pane: id,
+    ...(problem !== null && { problem }),
   };
 }
 
