@@ -143,14 +143,14 @@ it("a mistake in one's own conf is told when one leaves, and a file that is not 
   await fleet.untilIdle();
   const tmux = await Tmux.start(fleet);
   onTestFinished(() => tmux.stop());
-  const told = async (wanted: RegExp): Promise<void> => {
+  const told = async (wanted: RegExp): Promise<string> => {
     const command = `env -u TMUX -u TMUX_PANE ${BIN} attach coder 2>told; cat told; sleep 60`;
     const pane = await tmux.pane(["sh", "-c", command]);
     await pane.shows(/C-b d: leave/);
     await pane.keys("C-b", "d");
-    await pane.shows(wanted);
+    return (await pane.shows(wanted))[0];
   };
-  await told(/mine\.conf does not exist/);
+  expect(await told(/mine\.conf does not exist/)).not.toBe("");
   writeFileSync(join(fleet.dir, "mine.conf"), "set -g no-such-option 1\n");
-  await told(/no-such-option/);
+  expect(await told(/no-such-option/)).not.toBe("");
 });
