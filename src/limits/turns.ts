@@ -50,3 +50,6 @@ export const TURNS_MISSED_MAX = 50;
 
 /** The part of a turn's output that `logs` shows. */
 export const TURN_LOG_BYTES = 4 * MIB;
+
+/** How often the built-in agent looks whether a test lets its turn go on. */
+export const HOLD_LOOK_MS = 20;

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { HOLD_LOOK_MS } from "../limits/index.ts";
 import { printError, printJson } from "./print.ts";
 
 /** The words in a prompt with which tests make a turn go badly, or slowly: `[[sleep 500]] [[kill]]`. */
 const ORDER = /\[\[([a-z-]+)(?: ([^\]]*))?\]\]/g;
-
-const HOLD_LOOK_MS = 20;
 
 /** The things that a turn does before the agent answers; only for tests of what becomes of such turns. */
 export interface TurnOrders {
