@@ -14,8 +14,11 @@ export function recentProcesses(
       cache = new Map();
       sinceMs = now();
     }
-    if (!cache.has(key)) cache.set(key, make());
-    return cache.get(key) as T;
+    if (cache.has(key)) return cache.get(key) as T;
+    // It may ask for something else here, and begin a new cache by that.
+    const value = make();
+    cache.set(key, value);
+    return value;
   };
   return {
     memo,
