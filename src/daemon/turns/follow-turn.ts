@@ -74,10 +74,13 @@ export class TurnFollower {
    * programs have to be asked for that, which takes seconds.
    */
   async gone(): Promise<void> {
-    if (this.#reader.hasBegun) return;
-    const conversation = conversationOfRun(this.#services.db, this.run.id);
     const turn = turnOfRun(this.#services.db, this.run.id);
-    if (conversation === null || turn === null || turn.outcome !== null) return;
+    if (turn === null || turn.outcome !== null) return;
+    // Also where the wrapper has not waited for the verdict: an end that is good in itself may be one in no conversation.
+    this.#services.conversations.exited(this.run.id);
+    await this.#services.conversations.judged.get(this.run.id);
+    const conversation = conversationOfRun(this.#services.db, this.run.id);
+    if (this.#reader.hasBegun || conversation === null) return;
     const transcript = await probeConversation(this.#services, conversation);
     this.#bytesAtEnd = transcript.state === "good" ? transcript.bytes : transcript.state === "damaged" ? Infinity : 0;
   }

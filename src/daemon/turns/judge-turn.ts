@@ -45,10 +45,10 @@ export function judgeOutcome(
 ): Judgement {
   const { session } = outcome;
   if (session !== null && turn.session !== "" && session !== turn.session) {
-    return failed(`it was in conversation ${session}, and not in its own`);
+    return failedElsewhere(`it was in conversation ${session}, and not in its own`);
   }
   const elsewhere = wrongConversation(services, run);
-  if (elsewhere !== null) return failed(elsewhere);
+  if (elsewhere !== null) return failedElsewhere(elsewhere);
   if (outcome.kind === "answer") {
     return outcome.text.trim() === "" ? failed("it ended without an answer") : { kind: "answer", text: outcome.text };
   }
@@ -72,11 +72,7 @@ export function judgeUnfinished(
   const begun = facts.hasBegun || facts.hasGrown || isLonger(services, facts);
   const isKilled = exit === null || SIGNALLED.has(exit);
   const elsewhere = isKilled ? wrongConversation(services, run) : null;
-  // What led it there does so again, and each time a stranger's conversation is told something.
-  if (elsewhere !== null) {
-    const onHold = { reason: elsewhere, needsLogin: false };
-    return { kind: begun ? "failed" : "returned", reason: elsewhere, onHold };
-  }
+  if (elsewhere !== null) return { ...failedElsewhere(elsewhere), kind: begun ? "failed" : "returned" };
   // Told before the run is marked as displaced, while its processes live.
   const isTakenOver = services.runs.processesOf(run).length > 0;
   const stopper = run.stoppedBy ?? run.displacedBy ?? (isTakenOver ? "a takeover" : null);
@@ -92,6 +88,11 @@ export function judgeUnfinished(
   return tries < TURN_TRIES_MAX
     ? returned(`it was ${how} before it had begun`)
     : failed(`it was ${how} ${tries} times before it had begun`);
+}
+
+/** What led the program there does so again, and each time a stranger's conversation may be told something: a person has to look. */
+function failedElsewhere(reason: string): { kind: "failed"; reason: string; onHold: TurnHold } {
+  return { kind: "failed", reason, onHold: { reason, needsLogin: false } };
 }
 
 function wrongConversation({ db }: TurnServices, { id }: Run): string | null {

@@ -44,3 +44,31 @@ done
 exec sleep 600
 `;
 }
+
+test("A1: a turn that ends well and was in no conversation fails, and the mail behind it waits", async () => {
+  const persona = installPersona("claude");
+  const { home, facts } = persona;
+  const talk = await persona.begin("w");
+  await talk.say("the secret");
+  await persona.untilProved("w");
+  await talk.end();
+  await persona.untilEndRecorded("w");
+  writeFileSync(join(home.project, "perdure.toml"), '[workers.w]\nvendor = "claude"\nmode = "turn"\n');
+  const front = join(home.dir, "front");
+  mkdirSync(front);
+  writeFileSync(join(front, facts.program), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+  home.env.PATH = `${front}:${home.env.PATH}`;
+  await home.json(["up", "--yes"]);
+
+  expect(await home.perdure(["ask", "w", "one"])).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("it was in a wrong conversation") as string,
+  });
+  const held = await persona.until("w", "to be on hold", ({ state }) => state === "on-hold");
+  expect(held.attention).toMatch(/^it was in a wrong conversation: /);
+  await home.perdure(["send", "w", "two", "--id", "plain-2"]);
+  expect((await home.json<{ steps: MailStep[] }>(["mail", "plain-2"])).steps.map(({ state }) => state)).toEqual([
+    "queued",
+  ]);
+  expect((await persona.history("w")).runs).toHaveLength(2);
+});

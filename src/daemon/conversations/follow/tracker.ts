@@ -39,8 +39,8 @@ export class ConversationTracker {
   readonly #pendingFolders = new Set<string>();
   /** Final checks in progress, by conversation. */
   readonly #finalChecks = new Map<number, Promise<void>>();
-  /** The transcripts that were found when headless runs were judged, until their final check. */
-  readonly #judged = new Map<string, Promise<Transcript | null>>();
+  /** The transcripts that were found when headless runs were judged (`exited` begins that), until their final check. */
+  readonly judged = new Map<string, Promise<Transcript | null>>();
   readonly #journal: SignJournal;
 
   #listener: RunSignListener | null = null;
@@ -86,7 +86,7 @@ export class ConversationTracker {
     const follower = this.#followers.get(id)?.follower;
     const run = runById(this.#services.db, id);
     const worker = run && workerById(this.#services.db, run.workerId);
-    if (!follower || !worker || !isHeadless(worker, run) || run.pane !== null || this.#judged.has(id)) return;
+    if (!follower || !worker || !isHeadless(worker, run) || run.pane !== null || this.judged.has(id)) return;
     const judged = follower
       .hooksRead()
       .then(() =>
@@ -103,7 +103,7 @@ export class ConversationTracker {
         return null;
       })
       .finally(() => leaveVerdict(this.#services, run, true));
-    this.#judged.set(id, judged);
+    this.judged.set(id, judged);
   }
 
   /** Tells the wrapper of a headless run what a sign has shown. */
@@ -306,8 +306,8 @@ export class ConversationTracker {
       // Nobody of the run is left: whoever has the conversation open now may have written to it, too.
       const hadForeignOpener = seen || (await this.#isOpen(conversation, run.pid));
       clearHookEvents(this.#services.runs.runDir(run.id));
-      const judged = await this.#judged.get(run.id);
-      this.#judged.delete(run.id);
+      const judged = await this.judged.get(run.id);
+      this.judged.delete(run.id);
       clearVerdictWait(this.#services.runs.runDir(run.id));
       const transcript = judged ?? (await probeConversation(this.#services, conversation));
       const ended = runById(this.#services.db, run.id);
