@@ -90,7 +90,7 @@ export function judgeUnfinished(
     : failed(`it was ${how} ${tries} times before it had begun`);
 }
 
-/** What led the program there does so again, and each time a stranger's conversation may be told something: a person has to look. */
+/** Fails the turn and holds its worker: what led the program there does so again, and tells a stranger's conversation something. */
 function failedElsewhere(reason: string): { kind: "failed"; reason: string; onHold: TurnHold } {
   return { kind: "failed", reason, onHold: { reason, needsLogin: false } };
 }
