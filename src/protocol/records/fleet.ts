@@ -42,7 +42,7 @@ export interface PaneRecord {
   session: string;
   window: string;
   pane: string;
-  /** What is wrong with the user's own file of tmux commands; left out where nothing is. */
+  /** The mistake in the user's own file of tmux commands; left out where there is none. */
   problem?: string;
 }
 

@@ -67,7 +67,7 @@ async function attach(worker: string, columns = 100, rows = 30): Promise<Termina
   return terminal;
 }
 
-/** What each terminal shows, and the sessions. */
+/** Returns the window that each terminal shows, and the sessions. */
 const shown = (): string[] => rows("list-clients", "#{client_control_mode} #{window_name} #{window_width}");
 const sessions = (): string[] => rows("list-sessions", "#{session_name}");
 const rows = (command: string, format: string): string[] =>
