@@ -43,6 +43,9 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   try {
     const sent = await within("everything to be read", Promise.race([finished(), reading.then(() => null)]), HANG_MS);
     check(sent !== null, "the consumers ended before the senders");
+    // Their last lines may still be on the way when the store has nothing unread.
+    for (const reader of readers) reader.end();
+    await reading;
     checkOrder(readers, sent);
     return figures(readers, sent, kills);
   } finally {
