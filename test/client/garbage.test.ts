@@ -1,28 +1,15 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Client } from "../../src/client/connect.ts";
 import { openPipe } from "../../src/client/pipe-wire.ts";
 import { openSocket } from "../../src/client/socket-wire.ts";
 import { encodeFrame } from "../../src/protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../src/protocol/version.ts";
+import { socketServer } from "./socket-server.ts";
 
 // A program that is no daemon of ours may have the socket. An exception in the reader would end the program around the library.
 
-const dir = mkdtempSync(join(tmpdir(), "perdure-garbage-"));
-const path = join(dir, "socket");
-let server: Server;
-beforeAll(async () => {
-  server = createServer().listen(path);
-  await once(server, "listening");
-});
-afterAll(() => {
-  server.close();
-  rmSync(dir, { recursive: true });
-});
+const { path, connection } = socketServer();
 
 const WELCOME = encodeFrame({ id: 0, result: { protocol: PROTOCOL_VERSION, version: VERSION, pid: 1, namespace: "" } });
 const GARBAGE: readonly [what: string, bytes: Buffer][] = [
@@ -37,11 +24,11 @@ test.each(
   GARBAGE.flatMap(([what, bytes]) => [openPipe, openSocket].map((open) => [what, open.name, bytes, open] as const)),
 )("%s in place of an answer, by %s, is an error of the call", async (_what, _name, bytes, open) => {
   for (const isGreeted of [false, true]) {
-    const accepted = once(server, "connection") as Promise<[Socket]>;
+    const accepted = connection();
     const wire = await open(path);
     if (wire === null) throw new Error("nobody listens");
     const client = new Client(wire);
-    const [peer] = await accepted;
+    const peer = await accepted;
     const greeting = client.greet(null);
     await once(peer, "data");
     if (isGreeted) {

@@ -1,44 +1,31 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import type { Socket } from "node:net";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openPipe } from "../../src/client/pipe-wire.ts";
 import { openSocket } from "../../src/client/socket-wire.ts";
 import type { OpenWire, Wire } from "../../src/client/wire.ts";
+import { socketServer } from "./socket-server.ts";
 
 const WIRES: readonly [name: string, open: OpenWire][] = [
   ["the pipe", openPipe],
   ["Node's socket", openSocket],
 ];
-const dir = mkdtempSync(join(tmpdir(), "perdure-wire-"));
-const path = join(dir, "socket");
-let server: Server;
-
-beforeAll(async () => {
-  server = createServer().listen(path);
-  await once(server, "listening");
-});
-
-afterAll(() => {
-  server.close();
-  rmSync(dir, { recursive: true });
-});
+const { path, connection } = socketServer();
 
 /** Opens a connection, and returns both of its ends, with what has come at ours. */
 async function connected(
   open: OpenWire,
 ): Promise<{ wire: Wire; peer: Socket; heard: Buffer[]; closed: Promise<void> }> {
-  const accepted = once(server, "connection") as Promise<[Socket]>;
+  const accepted = connection();
   const wire = await open(path);
   if (wire === null) throw new Error("nobody listens");
   const heard: Buffer[] = [];
   const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
   wire.listen((chunk) => heard.push(Buffer.from(chunk)), onClose);
-  return { wire, peer: (await accepted)[0], heard, closed };
+  return { wire, peer: await accepted, heard, closed };
 }
 
 test.each(WIRES)("%s takes more than a kernel's buffer at once, in order", async (_, open) => {
@@ -75,12 +62,12 @@ test.each(WIRES)("%s can be closed twice, and says once that it is closed", asyn
 });
 
 test.each(WIRES)("%s finds nobody where no socket is, or one that nobody serves", async (_, open) => {
-  expect(await open(join(dir, "none"))).toBeNull();
+  expect(await open(join(dirname(path), "none"))).toBeNull();
   expect(await open(join(path, "below"))).toBeNull();
 });
 
 test.each(WIRES)("%s tells what is wrong with a path that no socket can have", async (_, open) => {
-  await expect(open(join(dir, "x".repeat(200)))).rejects.toThrow(/EINVAL|ENAMETOOLONG/);
+  await expect(open(join(dirname(path), "x".repeat(200)))).rejects.toThrow(/EINVAL|ENAMETOOLONG/);
 });
 
 const OPEN_ONE = `

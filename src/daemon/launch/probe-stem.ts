@@ -22,6 +22,8 @@ export async function probeStem(
   const isInUse = isBound && owner.holderRun !== null;
   const readOnly = drill || isInUse ? ({ drill: true } as const) : {};
   const probe = await probeBinding(services, stem, { ...readOnly, resumes: false });
+  // The branch's own start does not wait for it: that waits for the copy of what it resumes.
+  await probe.copied;
   // What its user has put away is found by the vendor, and nothing was read of it.
   if (probe.archived !== null) return { stemId, fault: null, remedy: null, restored: null };
   const { restored } = probe;

@@ -206,12 +206,13 @@ function unknownDetails(moved: MovedWorker | null, name: string): { details?: { 
   return moved === null ? { details: { unknown: name } } : {};
 }
 
-/** Returns the way to a worker of this name in a project whose folder is gone; null without one. */
+/** A worker of a project whose folder is gone, and the way to it. */
 interface MovedWorker {
   message: string;
   hint: Hint;
 }
 
+/** Returns the way to the workers of this name in projects whose folder is gone; null without any. */
 function movedHint(services: ChangeServices, name: string): MovedWorker | null {
   const gone = projectsWithWorker(services.db, nameKey(name)).filter(({ identity }) => !existsSync(identity));
   if (gone.length === 0) return null;

@@ -78,7 +78,7 @@ export class TurnFollower {
     if (turn === null || turn.outcome !== null) return;
     // Also where the wrapper has not waited for the verdict: an end that is good in itself may be one in no conversation.
     this.#services.conversations.exited(this.run.id);
-    await this.#services.conversations.judged.get(this.run.id);
+    await this.#services.conversations.judged(this.run.id);
     const conversation = conversationOfRun(this.#services.db, this.run.id);
     if (this.#reader.hasBegun || conversation === null) return;
     const transcript = await probeConversation(this.#services, conversation);

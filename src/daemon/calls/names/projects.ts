@@ -7,10 +7,9 @@ import { PerdureError } from "../../../protocol/errors.ts";
 import { verb } from "../../../protocol/hint.ts";
 import { nameKey, nearest, shorten } from "../../../protocol/names.ts";
 import { allProjects, moveProject, projectByIdentity, projectBySlug, type Project } from "../../../store/projects.ts";
-import { boundConversation, rebaseConversations, type Conversation } from "../../../store/conversations.ts";
+import { boundConversation, rebaseConversations } from "../../../store/conversations.ts";
 import { countWorkers, rebaseFolders, workersOfProject } from "../../../store/workers.ts";
-import { adapterOf } from "../../../vendors/index.ts";
-import { locationOf, probeConversation } from "../../conversations/probe/probe.ts";
+import { openersOf, probeConversation } from "../../conversations/probe/probe.ts";
 import { recordEvent } from "../../events.ts";
 import { carryConversation } from "../../launch/carry.ts";
 import { isReplaced } from "../../launch/replaced.ts";
@@ -92,18 +91,13 @@ async function carryAll(services: Services, { id }: Project): Promise<Pick<Proje
   const left: ProjectMove["left"] = [];
   for (const worker of workersOfProject(services.db, id)) {
     const conversation = boundConversation(services.db, worker);
-    if (conversation === null || (await isOpen(services, conversation))) continue;
+    if (conversation === null || (await openersOf(services, conversation)).length > 0) continue;
     const transcript = await probeConversation(services, conversation);
     const outcome = await carryConversation(services, conversation, transcript);
     if (outcome.carried) carried.push(worker.name);
     if (outcome.obstacle !== null) left.push({ name: worker.name, why: outcome.obstacle });
   }
   return { carried, left };
-}
-
-async function isOpen(services: Services, conversation: Conversation): Promise<boolean> {
-  const holders = await adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), services.processes);
-  return (holders?.length ?? 0) > 0;
 }
 
 function findProject(services: Services, old: string): Project {

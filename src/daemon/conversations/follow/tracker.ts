@@ -14,7 +14,7 @@ import { adapterOf } from "../../../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearHookEvents, readHookEvents } from "../signs/hook-events.ts";
 import type { ConversationServices } from "../services.ts";
-import { locationOf, probeConversation } from "../probe/probe.ts";
+import { isOpenElsewhere, probeConversation } from "../probe/probe.ts";
 import { finishProof, isHeadless, wasInterrupted, type EndFacts } from "../proof/proof.ts";
 import { recordRefusedStart } from "../binding/refused-start.ts";
 import { countsAtEnd } from "../signs/told-moves.ts";
@@ -39,8 +39,8 @@ export class ConversationTracker {
   readonly #pendingFolders = new Set<string>();
   /** Final checks in progress, by conversation. */
   readonly #finalChecks = new Map<number, Promise<void>>();
-  /** The transcripts that were found when headless runs were judged (`exited` begins that), until their final check. */
-  readonly judged = new Map<string, Promise<Transcript | null>>();
+  /** The transcripts that were found when headless runs were judged, until their final check. */
+  readonly #judged = new Map<string, Promise<Transcript | null>>();
   readonly #journal: SignJournal;
 
   #listener: RunSignListener | null = null;
@@ -86,7 +86,7 @@ export class ConversationTracker {
     const follower = this.#followers.get(id)?.follower;
     const run = runById(this.#services.db, id);
     const worker = run && workerById(this.#services.db, run.workerId);
-    if (!follower || !worker || !isHeadless(worker, run) || run.pane !== null || this.judged.has(id)) return;
+    if (!follower || !worker || !isHeadless(worker, run) || run.pane !== null || this.#judged.has(id)) return;
     const judged = follower
       .hooksRead()
       .then(() =>
@@ -95,7 +95,7 @@ export class ConversationTracker {
           run,
           (exit) => this.applyFinalSigns(run, exit),
           async (conversation) =>
-            follower.foreignOpeners.hadForeignOpener || (await this.#isOpen(conversation, run.pid)),
+            follower.foreignOpeners.hadForeignOpener || (await isOpenElsewhere(this.#services, conversation, run.pid)),
         ),
       )
       .catch((error: unknown) => {
@@ -103,7 +103,12 @@ export class ConversationTracker {
         return null;
       })
       .finally(() => leaveVerdict(this.#services, run, true));
-    this.judged.set(id, judged);
+    this.#judged.set(id, judged);
+  }
+
+  /** Resolves when a headless run whose program has ended is judged, so that the verdict is on record. */
+  async judged(run: string): Promise<void> {
+    await this.#judged.get(run);
   }
 
   /** Tells the wrapper of a headless run what a sign has shown. */
@@ -304,10 +309,10 @@ export class ConversationTracker {
   ): Promise<void> {
     try {
       // Nobody of the run is left: whoever has the conversation open now may have written to it, too.
-      const hadForeignOpener = seen || (await this.#isOpen(conversation, run.pid));
+      const hadForeignOpener = seen || (await isOpenElsewhere(this.#services, conversation, run.pid));
       clearHookEvents(this.#services.runs.runDir(run.id));
-      const judged = await this.judged.get(run.id);
-      this.judged.delete(run.id);
+      const judged = await this.#judged.get(run.id);
+      this.#judged.delete(run.id);
       clearVerdictWait(this.#services.runs.runDir(run.id));
       const transcript = judged ?? (await probeConversation(this.#services, conversation));
       const ended = runById(this.#services.db, run.id);
@@ -322,12 +327,6 @@ export class ConversationTracker {
     } catch (error) {
       this.#services.log(`the final check of the conversation of ${run.id} failed: ${String(error)}`);
     }
-  }
-
-  async #isOpen(conversation: Conversation, wrapperPid: number): Promise<boolean> {
-    const { processes } = this.#services;
-    const holders = await adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), processes);
-    return holders?.some(({ pid }) => pid !== wrapperPid) ?? false;
   }
 
   /** Updates the copy of a conversation; finds its transcript first if the run left it before that was done. */

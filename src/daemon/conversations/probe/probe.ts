@@ -31,6 +31,15 @@ export async function openersOf(
   return [...shown, ...locking.map(({ pid }) => ({ pid, evidence: "it locks the Pi session file" }))];
 }
 
+/** Tells whether another process than this one has a conversation open. */
+export async function isOpenElsewhere(
+  services: Pick<BaseServices, "processes">,
+  conversation: Conversation,
+  own: number,
+): Promise<boolean> {
+  return (await openersOf(services, conversation)).some(({ pid }) => pid !== own);
+}
+
 /** Probes the transcript of a conversation. `lastSeen` is the last known path of the transcript. */
 export async function probeConversation(
   services: Pick<BaseServices, "db" | "environments">,
